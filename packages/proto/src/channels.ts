@@ -1,0 +1,143 @@
+import { millrace } from "./gen/pipeline.js";
+import { invocationToken } from "./tokens.ts";
+
+/**
+ * The one list of channels. A process publishes or subscribes only through a channel declared here, so this
+ * file is the whole of what Millrace says on NATS. Losing a message of each means what its comment says.
+ */
+
+/** How a message becomes bytes and back. `decode` throws on bytes that are not such a message. */
+export interface Codec<T> {
+  encode(message: T): Uint8Array;
+  decode(bytes: Uint8Array): T;
+}
+
+/** Ask and be answered; asked again when no answer comes. */
+export interface RequestChannel<Q, A> {
+  readonly kind: "request";
+  readonly name: string;
+  readonly request: Codec<Q>;
+  readonly reply: Codec<A>;
+}
+
+/** Say and forget. */
+export interface PublishChannel<T> {
+  readonly kind: "publish";
+  readonly name: string;
+  readonly message: Codec<T>;
+}
+
+export type pipeline = typeof millrace.pipeline;
+const p = millrace.pipeline;
+
+interface Static<I, O> {
+  encode(message: I): { finish(): Uint8Array };
+  decode(bytes: Uint8Array): O;
+}
+
+function codec<I, O extends I>(type: Static<I, O>): Codec<I> {
+  return { encode: (message) => type.encode(message).finish(), decode: (bytes) => type.decode(bytes) };
+}
+
+/** Actor → writer. Takes an attempt over, or says that its connection closed. Lost: asked again. */
+export const openChannel: RequestChannel<millrace.pipeline.IOpenRequest, millrace.pipeline.IOpenReply> = {
+  kind: "request",
+  name: "open",
+  request: codec(p.OpenRequest),
+  reply: codec(p.OpenReply),
+};
+
+/** Actor → writer. A sealed batch. Lost: sent again; the fence makes that harmless. */
+export const batchChannel: RequestChannel<millrace.pipeline.IBatchRequest, millrace.pipeline.IBatchReply> = {
+  kind: "request",
+  name: "batches",
+  request: codec(p.BatchRequest),
+  reply: codec(p.BatchReply),
+};
+
+/** Front door → writer. Lost: the call returns OK after 2 s and is counted; the stream alone suffices. */
+export const lifecycleChannel: RequestChannel<
+  millrace.pipeline.ILifecycleRequest,
+  millrace.pipeline.ILifecycleReply
+> = {
+  kind: "request",
+  name: "lifecycle",
+  request: codec(p.LifecycleRequest),
+  reply: codec(p.LifecycleReply),
+};
+
+/** Front door → writer. Lost: asked again. */
+export const keyLookupChannel: RequestChannel<
+  millrace.pipeline.IKeyLookupRequest,
+  millrace.pipeline.IKeyLookupReply
+> = {
+  kind: "request",
+  name: "keys.lookup",
+  request: codec(p.KeyLookupRequest),
+  reply: codec(p.KeyLookupReply),
+};
+
+/** Front door → writer. Lost: renewed 10 s later; a lease outlives three renewals. */
+export const leaseChannel: RequestChannel<millrace.pipeline.ILeaseRequest, millrace.pipeline.ILeaseReply> = {
+  kind: "request",
+  name: "nodes.lease",
+  request: codec(p.LeaseRequest),
+  reply: codec(p.LeaseReply),
+};
+
+/** Writer → writers. Lost: the next one comes 500 ms later. */
+export const heartbeatChannel: PublishChannel<millrace.pipeline.IWriterHeartbeat> = {
+  kind: "publish",
+  name: "writers.heartbeat",
+  message: codec(p.WriterHeartbeat),
+};
+
+/** Actor → API. Digests of committed state. Lost: the next server-sent heartbeat carries the row's state. */
+export const liveChannel: PublishChannel<millrace.pipeline.ILiveDigest> = {
+  kind: "publish",
+  name: "live",
+  message: codec(p.LiveDigest),
+};
+
+/** Writer → internal tools: CloudEvents in JetStream, from the outbox, at least once. */
+export const eventsChannel = {
+  kind: "stream",
+  name: "events",
+  stream: "MILLRACE_EVENTS",
+  /** Everything the stream captures. */
+  captures: ["events.>"],
+} as const;
+
+/** The facts about an invocation that other programs can subscribe to. */
+export type InvocationFact = "started" | "finished" | "resumed" | "disconnected";
+
+/** Subject of a channel that is served by shard. */
+export function shardSubject(channel: { name: string }, shard: number): string {
+  return `${channel.name}.${shard}`;
+}
+
+/** Queue group under which writers serve a subject: an overlap of two never delivers twice. */
+export const writerQueue = "writers";
+
+/** Subject of one invocation's digests. */
+export function liveSubject(project: string, invocationId: string): string {
+  return `${liveChannel.name}.${project}.${invocationToken(invocationId)}`;
+}
+
+/** Subject of all digests of a project. */
+export function liveSubjectsOfProject(project: string): string {
+  return `${liveChannel.name}.${project}.*`;
+}
+
+/** Subject of all digests. */
+export const liveSubjects = `${liveChannel.name}.>`;
+
+/** Subject of a fact about an invocation. */
+export function invocationFactSubject(project: string, fact: InvocationFact): string {
+  return `${eventsChannel.name}.${project}.invocation.${fact}`;
+}
+
+/** Subject of all facts of one project, what an internal tool subscribes to. */
+export function factSubjectsOfProject(project: string): string {
+  return `${eventsChannel.name}.${project}.>`;
+}

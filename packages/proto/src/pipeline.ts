@@ -1,0 +1,35 @@
+/**
+ * The pipeline's messages as the rest of Millrace names them. Schema: proto/millrace/pipeline.proto.
+ * `IX` is what may be encoded (all optional); the class is what decoding gives (all fields present).
+ */
+import { millrace } from "./gen/pipeline.js";
+
+export const BatchRequest = millrace.pipeline.BatchRequest;
+export const BatchReply = millrace.pipeline.BatchReply;
+export const OpenRequest = millrace.pipeline.OpenRequest;
+export const OpenReply = millrace.pipeline.OpenReply;
+export const Carry = millrace.pipeline.Carry;
+export const Rows = millrace.pipeline.Rows;
+export const TargetStatus = millrace.pipeline.TargetRow.Status;
+export const LifecycleKind = millrace.pipeline.LifecycleRequest.Kind;
+export const RefusalReason = millrace.pipeline.StreamRefused.Reason;
+
+export type IBatchRequest = millrace.pipeline.IBatchRequest;
+export type IBatchReply = millrace.pipeline.IBatchReply;
+export type IOpenRequest = millrace.pipeline.IOpenRequest;
+export type IOpenReply = millrace.pipeline.IOpenReply;
+export type IOpenStream = millrace.pipeline.IOpenStream;
+export type IStreamOpened = millrace.pipeline.IStreamOpened;
+export type IStreamRefused = millrace.pipeline.IStreamRefused;
+export type IStreamKey = millrace.pipeline.IStreamKey;
+export type ICarry = millrace.pipeline.ICarry;
+export type IRows = millrace.pipeline.IRows;
+export type IInvocationPatch = millrace.pipeline.IInvocationPatch;
+export type ITargetRow = millrace.pipeline.ITargetRow;
+export type ITestResultRow = millrace.pipeline.ITestResultRow;
+export type ITestSummaryRow = millrace.pipeline.ITestSummaryRow;
+export type IEventSegment = millrace.pipeline.IEventSegment;
+export type ILogSegment = millrace.pipeline.ILogSegment;
+export type ILifecycleRequest = millrace.pipeline.ILifecycleRequest;
+export type IKeyLookupReply = millrace.pipeline.IKeyLookupReply;
+export type ILiveDigest = millrace.pipeline.ILiveDigest;
