@@ -4,6 +4,10 @@ import * as $protobuf from "protobufjs/minimal.js";
 export namespace millrace {
 
     namespace pipeline {
+
+        interface IStreamKey extends millrace.pipeline.StreamKey.$Properties {
+        }
+
         class StreamKey {
             constructor(properties?: millrace.pipeline.StreamKey.$Properties);
             $unknowns?: Uint8Array[];
@@ -23,6 +27,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface IOpenStream extends millrace.pipeline.OpenStream.$Properties {
+        }
+
         class OpenStream {
             constructor(properties?: millrace.pipeline.OpenStream.$Properties);
             $unknowns?: Uint8Array[];
@@ -50,6 +58,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface IReleaseStream extends millrace.pipeline.ReleaseStream.$Properties {
+        }
+
         class ReleaseStream {
             constructor(properties?: millrace.pipeline.ReleaseStream.$Properties);
             $unknowns?: Uint8Array[];
@@ -69,6 +81,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface IOpenRequest extends millrace.pipeline.OpenRequest.$Properties {
+        }
+
         class OpenRequest {
             constructor(properties?: millrace.pipeline.OpenRequest.$Properties);
             $unknowns?: Uint8Array[];
@@ -90,6 +106,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface IOpenReply extends millrace.pipeline.OpenReply.$Properties {
+        }
+
         class OpenReply {
             constructor(properties?: millrace.pipeline.OpenReply.$Properties);
             $unknowns?: Uint8Array[];
@@ -113,6 +133,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface IStreamOpened extends millrace.pipeline.StreamOpened.$Properties {
+        }
+
         class StreamOpened {
             constructor(properties?: millrace.pipeline.StreamOpened.$Properties);
             $unknowns?: Uint8Array[];
@@ -138,6 +162,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface IStreamRefused extends millrace.pipeline.StreamRefused.$Properties {
+        }
+
         class StreamRefused {
             constructor(properties?: millrace.pipeline.StreamRefused.$Properties);
             $unknowns?: Uint8Array[];
@@ -163,6 +191,10 @@ export namespace millrace {
                 HOLE = 2
             }
         }
+
+        interface IReleased extends millrace.pipeline.Released.$Properties {
+        }
+
         class Released {
             constructor(properties?: millrace.pipeline.Released.$Properties);
             $unknowns?: Uint8Array[];
@@ -178,6 +210,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface ICarry extends millrace.pipeline.Carry.$Properties {
+        }
+
         class Carry {
             constructor(properties?: millrace.pipeline.Carry.$Properties);
             $unknowns?: Uint8Array[];
@@ -201,6 +237,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface IBatchRequest extends millrace.pipeline.BatchRequest.$Properties {
+        }
+
         class BatchRequest {
             constructor(properties?: millrace.pipeline.BatchRequest.$Properties);
             $unknowns?: Uint8Array[];
@@ -240,6 +280,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface IEventSegment extends millrace.pipeline.EventSegment.$Properties {
+        }
+
         class EventSegment {
             constructor(properties?: millrace.pipeline.EventSegment.$Properties);
             $unknowns?: Uint8Array[];
@@ -261,6 +305,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface ILogSegment extends millrace.pipeline.LogSegment.$Properties {
+        }
+
         class LogSegment {
             constructor(properties?: millrace.pipeline.LogSegment.$Properties);
             $unknowns?: Uint8Array[];
@@ -286,6 +334,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface IRows extends millrace.pipeline.Rows.$Properties {
+        }
+
         class Rows {
             constructor(properties?: millrace.pipeline.Rows.$Properties);
             $unknowns?: Uint8Array[];
@@ -309,6 +361,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface IInvocationPatch extends millrace.pipeline.InvocationPatch.$Properties {
+        }
+
         class InvocationPatch {
             constructor(properties?: millrace.pipeline.InvocationPatch.$Properties);
             $unknowns?: Uint8Array[];
@@ -368,6 +424,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface ITargetRow extends millrace.pipeline.TargetRow.$Properties {
+        }
+
         class TargetRow {
             constructor(properties?: millrace.pipeline.TargetRow.$Properties);
             $unknowns?: Uint8Array[];
@@ -412,6 +472,10 @@ export namespace millrace {
                 FAILED = 5
             }
         }
+
+        interface ITestResultRow extends millrace.pipeline.TestResultRow.$Properties {
+        }
+
         class TestResultRow {
             constructor(properties?: millrace.pipeline.TestResultRow.$Properties);
             $unknowns?: Uint8Array[];
@@ -455,6 +519,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface INamedUri extends millrace.pipeline.NamedUri.$Properties {
+        }
+
         class NamedUri {
             constructor(properties?: millrace.pipeline.NamedUri.$Properties);
             $unknowns?: Uint8Array[];
@@ -474,6 +542,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface ITestSummaryRow extends millrace.pipeline.TestSummaryRow.$Properties {
+        }
+
         class TestSummaryRow {
             constructor(properties?: millrace.pipeline.TestSummaryRow.$Properties);
             $unknowns?: Uint8Array[];
@@ -511,6 +583,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface IBatchReply extends millrace.pipeline.BatchReply.$Properties {
+        }
+
         class BatchReply {
             constructor(properties?: millrace.pipeline.BatchReply.$Properties);
             $unknowns?: Uint8Array[];
@@ -538,6 +614,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface ICommitted extends millrace.pipeline.Committed.$Properties {
+        }
+
         class Committed {
             constructor(properties?: millrace.pipeline.Committed.$Properties);
             $unknowns?: Uint8Array[];
@@ -559,6 +639,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface IFenced extends millrace.pipeline.Fenced.$Properties {
+        }
+
         class Fenced {
             constructor(properties?: millrace.pipeline.Fenced.$Properties);
             $unknowns?: Uint8Array[];
@@ -574,6 +658,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface IRejected extends millrace.pipeline.Rejected.$Properties {
+        }
+
         class Rejected {
             constructor(properties?: millrace.pipeline.Rejected.$Properties);
             $unknowns?: Uint8Array[];
@@ -591,6 +679,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface ILifecycleRequest extends millrace.pipeline.LifecycleRequest.$Properties {
+        }
+
         class LifecycleRequest {
             constructor(properties?: millrace.pipeline.LifecycleRequest.$Properties);
             $unknowns?: Uint8Array[];
@@ -632,6 +724,10 @@ export namespace millrace {
                 BUILD_FINISHED = 4
             }
         }
+
+        interface ILifecycleReply extends millrace.pipeline.LifecycleReply.$Properties {
+        }
+
         class LifecycleReply {
             constructor(properties?: millrace.pipeline.LifecycleReply.$Properties);
             $unknowns?: Uint8Array[];
@@ -647,6 +743,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface IKeyLookupRequest extends millrace.pipeline.KeyLookupRequest.$Properties {
+        }
+
         class KeyLookupRequest {
             constructor(properties?: millrace.pipeline.KeyLookupRequest.$Properties);
             $unknowns?: Uint8Array[];
@@ -664,6 +764,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface IKeyLookupReply extends millrace.pipeline.KeyLookupReply.$Properties {
+        }
+
         class KeyLookupReply {
             constructor(properties?: millrace.pipeline.KeyLookupReply.$Properties);
             $unknowns?: Uint8Array[];
@@ -689,6 +793,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface IKeyLimits extends millrace.pipeline.KeyLimits.$Properties {
+        }
+
         class KeyLimits {
             constructor(properties?: millrace.pipeline.KeyLimits.$Properties);
             $unknowns?: Uint8Array[];
@@ -710,6 +818,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface IWriterHeartbeat extends millrace.pipeline.WriterHeartbeat.$Properties {
+        }
+
         class WriterHeartbeat {
             constructor(properties?: millrace.pipeline.WriterHeartbeat.$Properties);
             $unknowns?: Uint8Array[];
@@ -729,6 +841,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface ILiveDigest extends millrace.pipeline.LiveDigest.$Properties {
+        }
+
         class LiveDigest {
             constructor(properties?: millrace.pipeline.LiveDigest.$Properties);
             $unknowns?: Uint8Array[];
@@ -764,6 +880,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface ILeaseRequest extends millrace.pipeline.LeaseRequest.$Properties {
+        }
+
         class LeaseRequest {
             constructor(properties?: millrace.pipeline.LeaseRequest.$Properties);
             $unknowns?: Uint8Array[];
@@ -783,6 +903,10 @@ export namespace millrace {
             }
             type $Shape = $Properties;
         }
+
+        interface ILeaseReply extends millrace.pipeline.LeaseReply.$Properties {
+        }
+
         class LeaseReply {
             constructor(properties?: millrace.pipeline.LeaseReply.$Properties);
             $unknowns?: Uint8Array[];
