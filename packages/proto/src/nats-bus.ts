@@ -1,3 +1,4 @@
+import { AssertionFailure } from "@millrace/base/assert";
 import { errorText, MillraceError } from "@millrace/base/errors";
 import type { Log } from "@millrace/base/log";
 import {
@@ -96,6 +97,7 @@ async function answer<Q, A>(
     const reply = await how.handler(decoded);
     message.respond(how.channel.reply.encode(reply));
   } catch (error) {
+    if (error instanceof AssertionFailure) throw error;
     // No answer is the answer: the asker asks again.
     how.log.warn("a request was not answered", { subject: message.subject, error: errorText(error) });
   }

@@ -317,6 +317,7 @@ export namespace millrace {
             byteCount: number;
             firstLine: number;
             lineCount: number;
+            stagedKey: string;
             static create(properties: millrace.pipeline.LogSegment.$Shape): millrace.pipeline.LogSegment & millrace.pipeline.LogSegment.$Shape;
             static create(properties?: millrace.pipeline.LogSegment.$Properties): millrace.pipeline.LogSegment;
             static encode(message: millrace.pipeline.LogSegment.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
@@ -330,6 +331,7 @@ export namespace millrace {
                 byteCount?: (number|null);
                 firstLine?: (number|null);
                 lineCount?: (number|null);
+                stagedKey?: (string|null);
                 $unknowns?: Uint8Array[];
             }
             type $Shape = $Properties;

@@ -1318,6 +1318,7 @@ export const millrace = $root.millrace = (() => {
             LogSegment.prototype.byteCount = $util.Long ? $util.Long.fromBits(0,0,false) : 0;
             LogSegment.prototype.firstLine = $util.Long ? $util.Long.fromBits(0,0,false) : 0;
             LogSegment.prototype.lineCount = $util.Long ? $util.Long.fromBits(0,0,false) : 0;
+            LogSegment.prototype.stagedKey = "";
 
             LogSegment.create = function(properties) {
                 return new LogSegment(properties);
@@ -1340,6 +1341,8 @@ export const millrace = $root.millrace = (() => {
                     writer.uint32(32).int64(message.firstLine);
                 if (message.lineCount != null && $Object.hasOwnProperty.call(message, "lineCount") && (typeof message.lineCount === "object" ? message.lineCount.low || message.lineCount.high : message.lineCount !== 0))
                     writer.uint32(40).int64(message.lineCount);
+                if (message.stagedKey != null && $Object.hasOwnProperty.call(message, "stagedKey") && message.stagedKey !== "")
+                    writer.uint32(50).string(message.stagedKey);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -1416,6 +1419,15 @@ export const millrace = $root.millrace = (() => {
                                 message.lineCount = value;
                             else
                                 delete message.lineCount;
+                            continue;
+                        }
+                    case 6: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.stagedKey = value;
+                            else
+                                delete message.stagedKey;
                             continue;
                         }
                     }
