@@ -1,0 +1,55 @@
+import { systemClock } from "@millrace/base/clock";
+import { createLog } from "@millrace/base/log";
+import { systemRandom } from "@millrace/base/random";
+import { loadZstd } from "@millrace/base/zstd";
+import { openDiskStore } from "@millrace/blobs/disk-store";
+import { connectBus } from "@millrace/proto/nats-bus";
+import type { FromThread, ThreadStart, ToThread } from "../thread-messages.ts";
+import { largeEventProjector } from "./large-event-pool.ts";
+import { ThreadHost } from "./thread-host.ts";
+
+/** How long a progress text that may end in a secret waits for the next one. */
+const heldDelayMs = 1_000;
+
+/** The long-lived task of one worker thread: it holds the mailbox port until the front door says `drain`. */
+export default async function runThread({ port, settings }: ThreadStart): Promise<void> {
+  const log = createLog({ name: "actors", level: settings.logLevel });
+  const early: ToThread[] = [];
+  port.on("message", (message: ToThread) => early.push(message));
+  const [bus, zstd] = await Promise.all([
+    connectBus({ servers: settings.natsUrl, name: `actors ${settings.nodeId}`, log }),
+    loadZstd(),
+  ]);
+  const large = largeEventProjector();
+  const host = new ThreadHost(
+    {
+      bus,
+      zstd,
+      log,
+      clock: systemClock,
+      random: systemRandom,
+      blobs: await openDiskStore({
+        directory: settings.blobDirectory,
+        random: systemRandom,
+        clock: systemClock,
+      }),
+      projectLarge: large.project,
+      post: (message: FromThread) => port.postMessage(message),
+      soon: (action) => setImmediate(action),
+    },
+    { nodeId: settings.nodeId, limits: { ...settings, heldDelayMs } },
+  );
+  const drained = new Promise<void>((resolve) => {
+    const handle = (message: ToThread): void => {
+      if (message.kind === "drain") void host.drain().then(resolve);
+      else host.handle(message);
+    };
+    port.removeAllListeners("message");
+    for (const message of early) handle(message);
+    port.on("message", handle);
+  });
+  await drained;
+  await large.close();
+  await bus.close();
+  port.close();
+}
