@@ -4,6 +4,9 @@ import type { LargeProjection, ProjectedLarge } from "../core/effects.ts";
 /** An idle task thread ends after this; large events are rare. */
 const idleMs = 10_000;
 
+// Piscina derives its type from an overload of `postMessage` that newer Node types have reordered.
+type Transfer = NonNullable<Parameters<Piscina["run"]>[1]>["transferList"];
+
 /** Runs the projection of large events in task threads of their own, started when the first one comes. */
 export function largeEventProjector(): {
   project: (large: LargeProjection) => Promise<ProjectedLarge>;
@@ -22,7 +25,7 @@ export function largeEventProjector(): {
       pool ??= start();
       const owned = large.bytes.buffer as ArrayBuffer;
       const mayGiveAway = !large.keepsBytes && large.bytes.byteLength === owned.byteLength;
-      return mayGiveAway ? pool.run(large, { transferList: [owned] }) : pool.run(large);
+      return pool.run(large, { transferList: mayGiveAway ? ([owned] as unknown as Transfer) : undefined });
     },
     close: async () => {
       await pool?.destroy();
