@@ -47,18 +47,15 @@ export function processEnvironment(): Readonly<Record<string, string | undefined
   return process.env;
 }
 
-/**
- * Reads `group` from `environment`. A `MILLRACE_` name that no group of `known` declares is an error, so that
- * a misspelt setting never goes unnoticed.
- */
+/** Reads `group` from the environment; every problem is named in one error. */
 export function readSettings<G extends Group>(
   group: G,
-  from: { environment: Readonly<Record<string, string | undefined>>; known?: readonly Group[] },
+  environment: Readonly<Record<string, string | undefined>>,
 ): Settings<G> {
-  const problems = misspelt([group, ...(from.known ?? [])], from.environment);
+  const problems: string[] = [];
   const values: Record<string, unknown> = {};
   for (const [key, declared] of Object.entries(group)) {
-    const text = from.environment[declared.environmentName];
+    const text = environment[declared.environmentName];
     if (text === undefined || text === "") {
       values[key] = declared.fallback;
       continue;
@@ -76,22 +73,26 @@ export function readSettings<G extends Group>(
   return values as Settings<G>;
 }
 
+/**
+ * `MILLRACE_` names in the environment that no group declares: misspelt ones. Whoever starts processes checks
+ * this over the groups of all of them, because each process sees the settings of the others as well.
+ */
+export function unknownNames(
+  groups: readonly Group[],
+  environment: Readonly<Record<string, string | undefined>>,
+): string[] {
+  const names = new Set(groups.flatMap((group) => Object.values(group).map((s) => s.environmentName)));
+  return Object.keys(environment).filter(
+    (name) => name.startsWith("MILLRACE_") && !names.has(name) && !foreignNames.has(name),
+  );
+}
+
 /** Lines for `--help` and the documentation page: name, default, description. */
 export function describeSettings(group: Group): string[] {
   return Object.values(group).map((declared) => {
     const fallback = declared.secret ? "***" : JSON.stringify(declared.fallback);
     return `${declared.environmentName} (default ${fallback}): ${declared.description}`;
   });
-}
-
-function misspelt(
-  groups: readonly Group[],
-  environment: Readonly<Record<string, string | undefined>>,
-): string[] {
-  const names = new Set(groups.flatMap((group) => Object.values(group).map((s) => s.environmentName)));
-  return Object.keys(environment)
-    .filter((name) => name.startsWith("MILLRACE_") && !names.has(name) && !foreignNames.has(name))
-    .map((name) => `${name} is not a setting of this process`);
 }
 
 /** Read by tools that are not processes of ours. */
