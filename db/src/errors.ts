@@ -1,0 +1,54 @@
+import { errorCode, isNetworkCode, MillraceError } from "@millrace/base/errors";
+
+/**
+ * What a failed statement asks for.
+ *
+ * - `data`: the same values fail again (SQLSTATE classes 21, 22, 23, 54): find the guilty ones.
+ * - `schema`: the statement does not fit the database (class 42). Sometimes values choose the statement, so the
+ *   guilty are looked for too; but what fails by itself waits for a migration and is never rejected.
+ * - `retry`: the server, the network or another transaction was in the way; the values are innocent.
+ */
+export type FailureKind = "data" | "schema" | "retry";
+
+/** The SQLSTATE of a database error; "" for everything else, network errors included. */
+export function sqlState(error: unknown): string {
+  const code = errorCode(error);
+  return isSqlState(code) ? code : sqlStateOfCause(error);
+}
+
+/** Classifies a failure of the database by its code alone. */
+export function classifyFailure(error: unknown): FailureKind {
+  if (error instanceof MillraceError && error.cause === undefined) return "retry";
+  const state = sqlState(error);
+  if (lacksPartition(error)) return "retry";
+  if (dataClasses.has(state.slice(0, 2))) return "data";
+  return state.startsWith("42") ? "schema" : "retry";
+}
+
+/** No partition for today: a check violation that names no constraint. Housekeeping is behind, not the values. */
+export function lacksPartition(error: unknown): boolean {
+  return sqlState(error) === "23514" && constraintOf(error) === "";
+}
+
+/** A failure for callers: `retry` unless its SQLSTATE says that the same values fail again. */
+export function databaseError(error: unknown, message: string): MillraceError {
+  const remedy = classifyFailure(error) === "data" ? "reject" : "retry";
+  return new MillraceError({ remedy, code: sqlState(error) || "database-away", message, cause: error });
+}
+
+const dataClasses = new Set(["21", "22", "23", "54"]);
+
+function isSqlState(code: string): boolean {
+  // The network comes first: `EPIPE` has the shape of an SQLSTATE.
+  return !isNetworkCode(code) && /^[0-9A-Z]{5}$/.test(code);
+}
+
+function sqlStateOfCause(error: unknown): string {
+  return error instanceof Error && error.cause !== undefined ? sqlState(error.cause) : "";
+}
+
+function constraintOf(error: unknown): string {
+  if (typeof error !== "object" || error === null) return "";
+  if ("constraint_name" in error && typeof error.constraint_name === "string") return error.constraint_name;
+  return "cause" in error ? constraintOf(error.cause) : "";
+}

@@ -1,0 +1,176 @@
+import type net from "node:net";
+import { type Clock, systemClock } from "@millrace/base/clock";
+import { errorCode, MillraceError } from "@millrace/base/errors";
+import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
+import { type ConnectSettings, type Executor, openPool, type Sql } from "./connect.ts";
+import { sqlState } from "./errors.ts";
+
+/**
+ * One connection for transactions, with the three things that `sql.begin` of postgres.js 3.4.9 lacks:
+ *
+ * - A COMMIT whose answer is lost is told apart (`in-doubt`) from one that failed.
+ * - A server that goes away inside a transaction fails it. There, `sql.begin` writes its rollback to a socket
+ *   that is null and takes the process down.
+ * - A deadline on our side, for a server that neither answers nor closes.
+ */
+export interface Lane {
+  /**
+   * Runs `work` in a READ COMMITTED transaction; transactions of one lane run one after another. Fails with the
+   * error of the first statement that failed, or with a `MillraceError` of code `in-doubt` when COMMIT was sent
+   * and not answered: it may or may not have happened.
+   */
+  transact<T>(work: (tx: LaneTransaction) => Promise<T>, steps?: CommitSteps): Promise<T>;
+  close(): Promise<void>;
+}
+
+export interface LaneTransaction extends Executor {
+  /** Drizzle on the lane's connection. */
+  readonly orm: PostgresJsDatabase;
+}
+
+/** Called around COMMIT, for fail points. */
+export interface CommitSteps {
+  sent(): Promise<void> | void;
+  answered(): Promise<void> | void;
+}
+
+export interface LaneSettings extends Omit<ConnectSettings, "max"> {
+  /** No statement runs, waits for a lock or idles longer; a lost transaction frees its locks after this. */
+  readonly timeoutMs?: number;
+}
+
+const defaultTimeoutMs = 5_000;
+/** A server that has been silent for so many timeouts is given up. */
+const silentTimeouts = 3;
+
+export function openLane(settings: LaneSettings, clock: Clock = systemClock): Lane {
+  const timeoutMs = settings.timeoutMs ?? defaultTimeoutMs;
+  const beginText = beginWithin(timeoutMs);
+  let socket: net.Socket | undefined;
+  const pool = openPool({ ...settings, max: 1, onSocket: (opened) => (socket = opened) });
+  return {
+    transact: async (work, steps) => {
+      const reserved = await pool.reserve();
+      const run = new Run({ reserved, pool, socket, beginText });
+      const cancel = clock.after(silentTimeouts * timeoutMs, () => run.abandon());
+      try {
+        return await run.transact(work, steps);
+      } finally {
+        cancel();
+      }
+    },
+    close: () => pool.end({ timeout: 5 }),
+  };
+}
+
+/** One message, so that it costs no round trip of its own: the first statement follows it unawaited. */
+function beginWithin(timeoutMs: number): string {
+  return [
+    "begin isolation level read committed",
+    `set local statement_timeout = ${timeoutMs}`,
+    `set local lock_timeout = ${timeoutMs}`,
+    `set local idle_in_transaction_session_timeout = ${timeoutMs}`,
+  ].join("; ");
+}
+
+type Reserved = Awaited<ReturnType<Sql["reserve"]>>;
+
+/** One transaction on a reserved connection. */
+class Run {
+  readonly #beginText: string;
+  readonly #reserved: Reserved;
+  readonly #socket: net.Socket | undefined;
+  readonly #transaction: LaneTransaction;
+
+  constructor(on: { reserved: Reserved; pool: Sql; socket: net.Socket | undefined; beginText: string }) {
+    this.#beginText = on.beginText;
+    this.#reserved = on.reserved;
+    this.#socket = on.socket;
+    const unsafe: Executor["unsafe"] = (text, parameters, options) => {
+      if (!this.#alive()) throw connectionLost();
+      return on.reserved.unsafe(text, parameters, options);
+    };
+    this.#transaction = {
+      unsafe,
+      // Drizzle uses no more of a client than these two.
+      orm: drizzle({ unsafe, options: on.pool.options } as unknown as Sql),
+    };
+  }
+
+  async transact<T>(work: (tx: LaneTransaction) => Promise<T>, steps?: CommitSteps): Promise<T> {
+    let result: T;
+    try {
+      const begun = Promise.resolve(this.#transaction.unsafe(this.#beginText));
+      [result] = await Promise.all([work(this.#transaction), begun]);
+    } catch (error) {
+      await this.#rollBack();
+      throw error;
+    }
+    await this.#commit(steps);
+    return result;
+  }
+
+  /** Gives up a connection on which nothing is heard; what waits for it fails. */
+  abandon(): void {
+    this.#socket?.destroy(connectionLost());
+  }
+
+  async #commit(steps?: CommitSteps): Promise<void> {
+    try {
+      const answer = Promise.resolve(this.#transaction.unsafe("commit"));
+      if (steps !== undefined) await Promise.all([steps.sent(), answer]);
+      const { command } = await answer;
+      await steps?.answered();
+      this.#release();
+      if (command !== "COMMIT") throw rolledBack();
+    } catch (error) {
+      if (isRolledBack(error)) throw error;
+      await this.#rollBack();
+      throw inDoubt(error);
+    }
+  }
+
+  async #rollBack(): Promise<void> {
+    try {
+      await this.#transaction.unsafe("rollback");
+      this.#release();
+    } catch {
+      // Only a lost connection fails here; the server has rolled back by itself, and postgres.js has taken
+      // the connection back. Releasing it would offer a closed connection to the next statement.
+    }
+  }
+
+  #release(): void {
+    if (this.#alive()) this.#reserved.release();
+  }
+
+  #alive(): boolean {
+    return this.#socket !== undefined && !this.#socket.destroyed;
+  }
+}
+
+/** True when a transaction may or may not have been committed. */
+export function isInDoubt(error: unknown): boolean {
+  return errorCode(error) === "in-doubt";
+}
+
+function inDoubt(cause: unknown): MillraceError {
+  const message = "COMMIT was sent and not answered: the transaction is in doubt";
+  return new MillraceError({ remedy: "retry", code: "in-doubt", message, cause });
+}
+
+function rolledBack(): MillraceError {
+  const message = "COMMIT was answered with ROLLBACK";
+  return new MillraceError({ remedy: "retry", code: "rolled-back", message });
+}
+
+/** COMMIT was answered, with a refusal: a serialization failure or a deferred constraint. */
+function isRolledBack(error: unknown): boolean {
+  const state = sqlState(error);
+  return errorCode(error) === "rolled-back" || state.startsWith("40") || state.startsWith("23");
+}
+
+function connectionLost(): MillraceError {
+  const message = "the connection to the database was lost";
+  return new MillraceError({ remedy: "retry", code: "connection-lost", message });
+}
