@@ -6,8 +6,13 @@ export interface Malformed {
   readonly reason: string;
 }
 
-export const wireVarint = 0;
-export const wireFixed64 = 1;
+/** Tells a fault from what a reader returns otherwise. */
+export function isMalformed(value: object): value is Malformed {
+  return "kind" in value && value.kind === "malformed";
+}
+
+const wireVarint = 0;
+const wireFixed64 = 1;
 export const wireBytes = 2;
 const wireGroupStart = 3;
 const wireGroupEnd = 4;
@@ -23,6 +28,7 @@ const nothing = new Uint8Array(0);
  * range. After `next()` was true, `field` and `wireType` name the field and its value is `from`..`to` (length-delimited
  * and fixed) or `int64`/`int32`/`bool` (varint). When `next()` is false, `reason` tells a fault from the end.
  * A field whose wire type is not the expected one must be passed over, as every decoder does: use `isBytes`, `isVarint`.
+ * Repeated scalars: the last one wins. Repeated sub-messages merge when the reader goes on with the same variables.
  */
 export class FieldScanner {
   field = 0;
@@ -31,11 +37,12 @@ export class FieldScanner {
   to = 0;
   /** What is wrong at `pos`; empty while nothing is. */
   reason = "";
-  private bytes: Uint8Array = nothing;
+  bytes: Uint8Array = nothing;
   private pos = 0;
   private end = 0;
   private low = 0;
   private high = 0;
+  private parent: FieldScanner | undefined = undefined;
 
   /** Starts over on `bytes[from, to)`. One scanner serves many messages. */
   reset(bytes: Uint8Array, from: number, to: number): this {
@@ -43,7 +50,15 @@ export class FieldScanner {
     this.pos = from;
     this.end = to;
     this.reason = "";
+    this.parent = undefined;
     return this;
+  }
+
+  /** A scanner of the sub-message at hand. A fault in it is a fault of this one too, so asking the outermost is enough. */
+  child(): FieldScanner {
+    const child = new FieldScanner().reset(this.bytes, this.from, this.to);
+    child.parent = this;
+    return child;
   }
 
   /** Lets go of the bytes, so that a scanner kept for reuse does not keep them alive. */
@@ -61,7 +76,7 @@ export class FieldScanner {
 
   /** Moves to the next field. False at the end and at a fault. */
   next(): boolean {
-    if (this.pos >= this.end || !this.readTag()) return false;
+    if (this.pos >= this.end || this.reason !== "" || !this.readTag()) return false;
     switch (this.wireType) {
       case wireVarint:
         return this.readVarint();
@@ -100,8 +115,18 @@ export class FieldScanner {
     return this.low !== 0 || this.high !== 0;
   }
 
+  /** The bytes at hand as UTF-8; what is not UTF-8 becomes U+FFFD, because a row holds text and a build is never refused
+   *  for its content. */
+  get text(): string {
+    return this.from === this.to ? "" : bufferOf(this.bytes).toString("utf8", this.from, this.to);
+  }
+
   private fail(reason: string): false {
     this.reason = reason;
+    for (let outer = this.parent; outer !== undefined; outer = outer.parent) {
+      outer.reason = reason;
+      outer.pos = this.pos;
+    }
     return false;
   }
 
@@ -208,4 +233,8 @@ export class FieldScanner {
     if (this.wireType === wireFixed32) return this.take(4);
     return this.fail("unknown wire type");
   }
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
