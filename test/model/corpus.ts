@@ -82,7 +82,7 @@ export function readJsonEventFile(run: CorpusRun): string[] | undefined {
 
 /** What Bazel wrote to the terminal (stderr and stdout together), or undefined where it was not recorded. */
 export function readConsole(run: CorpusRun): Buffer | undefined {
-  return readIfThere(run.name, "console.log");
+  return readIfThere(run.name, "console.txt");
 }
 
 /** A data file of a public project, which may be read where it is present and is no part of this repository. */
