@@ -26,6 +26,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "client",
     "mcp",
     "buildsignal",
+    "scripts", // The command sets the checkout up before it runs.
   ],
   db: ["base"],
   scripts: [],
