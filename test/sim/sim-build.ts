@@ -10,7 +10,10 @@ export interface SimBuild {
   readonly buildId: string;
   /** `google.devtools.build.v1.BuildEvent` bytes of sequence numbers 1 … N; the last ends the stream. */
   readonly events: readonly Uint8Array[];
-  readonly exitCode: number;
+  /** Log text that each event adds. */
+  readonly logTexts: readonly string[];
+  /** Keys of the target and test rows that the events make, as the model database keys them. */
+  readonly labels: readonly string[];
 }
 
 const typeUrl = "type.googleapis.com/build_event_stream.BuildEvent";
@@ -33,7 +36,17 @@ export function makeBuild(
   });
   const events = payloads.map((payload, index) => wrap(payload, `${named.name}/${index}`));
   events.push(google.devtools.build.v1.BuildEvent.encode({ componentStreamFinished: { type: 1 } }).finish());
-  return { ...named, events, exitCode };
+  return {
+    ...named,
+    events,
+    logTexts: payloads.map((payload) => payload.progress?.stderr ?? ""),
+    labels: payloads.flatMap((payload) => {
+      const target = payload.id?.targetCompleted;
+      const result = payload.id?.testResult;
+      if (target) return [`${target.label}|k8`];
+      return result ? [`${result.label}`] : [];
+    }),
+  };
 }
 
 function randomPayload(dice: Dice, name: string): bep.IBuildEvent {

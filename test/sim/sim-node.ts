@@ -8,6 +8,9 @@ import { type Script, type SimProcess, startProcess } from "./script.ts";
 import type { SimNetwork } from "./sim-bus.ts";
 import type { SimConnection } from "./sim-client.ts";
 
+/** Key of the HMAC over event 1, the same on all nodes. */
+export const serverSecret = Uint8Array.of(1, 2, 3);
+
 const limits: HostLimits = {
   batchEventsMax: 6,
   batchBytesMax: 4_096,
@@ -62,7 +65,7 @@ export class SimNode {
         invocationId: connection.build.invocationId,
         buildId: connection.build.buildId,
         firstSequence: connection.firstSequence,
-        serverSecret: Uint8Array.of(1, 2, 3),
+        serverSecret,
       }),
     );
   }
