@@ -2928,6 +2928,7 @@ export namespace options {
         DEPRECATED = 2,
         HIDDEN = 3,
         INTERNAL = 4,
+        TRIGGERED_BY_ALL_INCOMPATIBLE_CHANGES = 5,
         NON_CONFIGURABLE = 8
     }
 }

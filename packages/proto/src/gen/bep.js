@@ -12669,6 +12669,7 @@ export const options = $root.options = (() => {
         values[valuesById[2] = "DEPRECATED"] = 2;
         values[valuesById[3] = "HIDDEN"] = 3;
         values[valuesById[4] = "INTERNAL"] = 4;
+        values[valuesById[5] = "TRIGGERED_BY_ALL_INCOMPATIBLE_CHANGES"] = 5;
         values[valuesById[8] = "NON_CONFIGURABLE"] = 8;
         return values;
     })();
