@@ -1,0 +1,45 @@
+import { chmod, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { findOnPath } from "../../scripts/bootstrap/paths.mjs";
+import { installDebianPackages } from "./debian-install.ts";
+import { systemPath, type Tool } from "./tool.ts";
+
+/** Chromium's own program: the script in /usr/bin reads settings of the person from all over the system. */
+const program = "usr/lib/chromium/chromium";
+
+/** A Chromium that runs headless, with a font so that text has a width. */
+export async function findChromium(): Promise<Tool> {
+  for (const name of ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]) {
+    const present = findOnPath(name, systemPath);
+    if (present !== undefined) return { kind: "found", path: present, env: { PATH: systemPath } };
+  }
+  const installed = await installDebianPackages({
+    name: "chromium",
+    packages: ["chromium", "fonts-dejavu-core"],
+  });
+  if (installed.kind === "failed") return { kind: "missing", why: installed.why };
+  if (installed.kind === "unpacked") return unpacked(installed.root);
+  return { kind: "found", path: join("/", program), env: { PATH: systemPath } };
+}
+
+/** Without root the unpacked libraries and fonts are named to it; its set-uid sandbox is out of reach. */
+async function unpacked(root: string): Promise<Tool> {
+  const library = join(root, "usr/lib/x86_64-linux-gnu");
+  const fontsFile = join(root, "millrace-fonts.conf");
+  await writeFile(
+    fontsFile,
+    `<?xml version="1.0"?>\n<!DOCTYPE fontconfig SYSTEM "fonts.dtd">\n<fontconfig>\n` +
+      `  <dir>/usr/share/fonts</dir>\n  <dir>${join(root, "usr/share/fonts")}</dir>\n` +
+      `  <cachedir>${join(root, "font-cache")}</cachedir>\n</fontconfig>\n`,
+  );
+  const wrapper = join(root, "millrace-chromium");
+  const lines = [
+    "#!/bin/sh",
+    `export LD_LIBRARY_PATH="${library}"`,
+    `export FONTCONFIG_FILE="${fontsFile}"`,
+    `exec "${join(root, program)}" "$@"`,
+  ];
+  await writeFile(wrapper, `${lines.join("\n")}\n`);
+  await chmod(wrapper, 0o755);
+  return { kind: "found", path: wrapper, env: { PATH: systemPath } };
+}
