@@ -1,27 +1,31 @@
 import { once } from "node:events";
 import net from "node:net";
 
+/** What happens when the nth message of one stream has passed. Each action happens once, in order. */
+export interface TapAction {
+  readonly atMessage: number;
+  /** Cut the TCP connection after `run`. */
+  readonly cut?: boolean;
+  readonly run?: () => void;
+}
+
 /**
- * A TCP proxy that knows just enough HTTP/2 and gRPC to cut the connection when the nth message of one stream has
- * passed. Lifecycle calls carry one message each, so only an event stream reaches a count above 1.
+ * A TCP proxy that knows just enough HTTP/2 and gRPC to act when the nth message of one stream has passed.
+ * Lifecycle calls carry one message each, so only an event stream reaches a count above 1.
  */
-export interface EventCutter {
+export interface EventTap {
   readonly port: number;
-  /** How often it has cut so far. */
-  readonly cuts: () => number;
+  /** Actions that have happened so far. */
+  readonly happened: () => number;
   close(): Promise<void>;
 }
 
-export async function startEventCutter(settings: {
+export async function startEventTap(settings: {
   targetPort: number;
-  /** Cut when this many messages of one stream have passed, once for each entry in order. */
-  cutAt: readonly number[];
-  /** Called at the cut, before the sockets are destroyed. */
-  onCut?: () => void;
-}): Promise<EventCutter> {
-  const left = [...settings.cutAt];
+  actions: readonly TapAction[];
+}): Promise<EventTap> {
+  const left = [...settings.actions];
   const sockets = new Set<net.Socket>();
-  let cuts = 0;
   const server = net.createServer((client) => {
     const upstream = net.connect(settings.targetPort, "127.0.0.1");
     const both = [client, upstream];
@@ -36,12 +40,12 @@ export async function startEventCutter(settings: {
     const counter = new MessageCounter();
     client.on("data", (chunk: Buffer) => {
       upstream.write(chunk);
-      const next = left[0];
-      if (next === undefined || counter.feed(chunk) < next) return;
-      left.shift();
-      cuts += 1;
-      settings.onCut?.();
-      for (const socket of both) socket.resetAndDestroy();
+      const count = counter.feed(chunk);
+      for (let next = left[0]; next !== undefined && count >= next.atMessage; next = left[0]) {
+        left.shift();
+        next.run?.();
+        if (next.cut === true) for (const socket of both) socket.resetAndDestroy();
+      }
     });
     upstream.on("data", (chunk) => client.write(chunk));
   });
@@ -50,7 +54,7 @@ export async function startEventCutter(settings: {
   const address = server.address();
   return {
     port: typeof address === "object" && address !== null ? address.port : 0,
-    cuts: () => cuts,
+    happened: () => settings.actions.length - left.length,
     close: async () => {
       for (const socket of sockets) socket.destroy();
       server.close();
