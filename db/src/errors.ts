@@ -1,4 +1,4 @@
-import { errorCode, isNetworkCode, MillraceError } from "@millrace/base/errors";
+import { errorCode, errorText, isNetworkCode, MillraceError } from "@millrace/base/errors";
 
 /**
  * What a failed statement asks for.
@@ -22,7 +22,7 @@ export function classifyFailure(error: unknown): FailureKind {
   const state = sqlState(error);
   if (lacksPartition(error)) return "retry";
   if (dataClasses.has(state.slice(0, 2))) return "data";
-  return state.startsWith("42") ? "schema" : "retry";
+  return isSchemaState(state) ? "schema" : "retry";
 }
 
 /** No partition for today: a check violation that names no constraint. Housekeeping is behind, not the values. */
@@ -30,10 +30,21 @@ export function lacksPartition(error: unknown): boolean {
   return sqlState(error) === "23514" && constraintOf(error) === "";
 }
 
-/** A failure for callers: `retry` unless its SQLSTATE says that the same values fail again. */
-export function databaseError(error: unknown, message: string): MillraceError {
-  const remedy = classifyFailure(error) === "data" ? "reject" : "retry";
-  return new MillraceError({ remedy, code: sqlState(error) || "database-away", message, cause: error });
+/**
+ * A failure of the database for callers: remedy `reject` when the same values fail again (kinds `data` and
+ * `schema`), else `retry`; `code` is the SQLSTATE, or `database-away`. An error that has been classified already,
+ * such as a COMMIT in doubt, passes unchanged.
+ */
+export function databaseFailure(error: unknown): MillraceError {
+  if (error instanceof MillraceError) return error;
+  const remedy = classifyFailure(error) === "retry" ? "retry" : "reject";
+  const code = sqlState(error) || "database-away";
+  return new MillraceError({ remedy, code, message: errorText(error), cause: error });
+}
+
+/** True for an SQLSTATE that says the statement does not fit the database, whatever its values. */
+export function isSchemaState(state: string): boolean {
+  return state.startsWith("42");
 }
 
 const dataClasses = new Set(["21", "22", "23", "54"]);

@@ -4,6 +4,7 @@ import { errorCode, MillraceError } from "@millrace/base/errors";
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import { type ConnectSettings, type Executor, openPool, type Sql } from "./connect.ts";
 import { sqlState } from "./errors.ts";
+import { commitInDoubt } from "./in-doubt.ts";
 
 /**
  * One connection for transactions, with the three things that `sql.begin` of postgres.js 3.4.9 lacks:
@@ -126,7 +127,7 @@ class Run {
     } catch (error) {
       if (isRolledBack(error)) throw error;
       await this.#rollBack();
-      throw inDoubt(error);
+      throw commitInDoubt(error);
     }
   }
 
@@ -147,16 +148,6 @@ class Run {
   #alive(): boolean {
     return this.#socket !== undefined && !this.#socket.destroyed;
   }
-}
-
-/** True when a transaction may or may not have been committed. */
-export function isInDoubt(error: unknown): boolean {
-  return errorCode(error) === "in-doubt";
-}
-
-function inDoubt(cause: unknown): MillraceError {
-  const message = "COMMIT was sent and not answered: the transaction is in doubt";
-  return new MillraceError({ remedy: "retry", code: "in-doubt", message, cause });
 }
 
 function rolledBack(): MillraceError {
