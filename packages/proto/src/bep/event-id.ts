@@ -1,4 +1,4 @@
-import { FieldScanner, type Malformed } from "../wire/field-scanner.ts";
+import { FieldScanner, isMalformed, type Malformed } from "../wire/field-scanner.ts";
 import { type BepEvent, idField } from "./kind.ts";
 
 /** What an event is about, whatever its payload. Only what its kind of id has is set; the rest is "" or 0. */
@@ -55,7 +55,35 @@ const configurationIdField = 1;
 
 /** Reads the id of an event. Never throws. */
 export function readEventId(event: BepEvent): EventId | Malformed {
-  const layout = layouts.get(event.id) ?? noParts;
+  const { bytes, id, idStart, idEnd } = event;
+  return readIdMember(id, new FieldScanner().reset(bytes, idStart, idEnd));
+}
+
+// build_event_stream.BuildEvent
+const childrenField = 2;
+
+/**
+ * The children of kind `field` (see `idField`) that an event announces, in order. A configured target announces its
+ * completion there, with the configuration that its own id lacks.
+ */
+export function readAnnounced(event: BepEvent, field: number): readonly EventId[] | Malformed {
+  const ids: EventId[] = [];
+  const { bytes, from, to } = event.source;
+  const scanner = new FieldScanner().reset(bytes, from, to);
+  while (scanner.next()) {
+    if (!scanner.isBytes(childrenField)) continue;
+    const child = scanner.child();
+    while (child.next()) {
+      if (!child.isBytes(field)) continue;
+      const id = readIdMember(field, child.child());
+      if (!isMalformed(id)) ids.push(id);
+    }
+  }
+  return scanner.malformed ?? ids;
+}
+
+function readIdMember(field: number, scanner: FieldScanner): EventId | Malformed {
+  const layout = layouts.get(field) ?? noParts;
   let label = "";
   let aspect = "";
   let configuration = "";
@@ -64,7 +92,6 @@ export function readEventId(event: BepEvent): EventId | Malformed {
   let shard = 0;
   let attempt = 0;
   const patterns: string[] = [];
-  const scanner = new FieldScanner().reset(event.bytes, event.idStart, event.idEnd);
   while (scanner.next()) {
     if (scanner.isBytes(layout.label ?? 0)) label = scanner.text;
     else if (scanner.isBytes(layout.aspect ?? 0)) aspect = scanner.text;
@@ -78,5 +105,5 @@ export function readEventId(event: BepEvent): EventId | Malformed {
     else if (scanner.isVarint(layout.attempt ?? 0)) attempt = scanner.int32;
   }
   if (scanner.malformed) return scanner.malformed;
-  return { field: event.id, label, aspect, configuration, run, shard, attempt, name, patterns };
+  return { field, label, aspect, configuration, run, shard, attempt, name, patterns };
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { build_event_stream } from "../gen/bep.js";
 import { isMalformed } from "../wire/field-scanner.ts";
 import { abortReason, protocolName, testStatus } from "./enums.ts";
-import { readEventId } from "./event-id.ts";
+import { readAnnounced, readEventId } from "./event-id.ts";
 import { type BepEvent, idField, idName, payloadField, payloadName, readKind } from "./kind.ts";
 import { readAborted } from "./readers/aborted.ts";
 import { readFinished } from "./readers/finished.ts";
@@ -104,4 +104,17 @@ test("only the given range is read", () => {
   expect(readKind({ bytes, from: 3, to: 3 + inner.length })).toMatchObject({
     payload: payloadField.progress,
   });
+});
+
+test("a configured target announces its completion, with the configuration", () => {
+  const targetCompleted = { label: "//a:b", aspect: "x", configuration: { id: "c" } };
+  const event = read({
+    id: { targetConfigured: { label: "//a:b", aspect: "x" } },
+    children: [{ targetCompleted }, { progress: {} }, { targetCompleted: { label: "//a:b" } }],
+    configured: {},
+  });
+  expect(readAnnounced(event, idField.targetCompleted)).toMatchObject([
+    { label: "//a:b", aspect: "x", configuration: "c" },
+    { label: "//a:b", aspect: "", configuration: "" },
+  ]);
 });

@@ -89,6 +89,8 @@ export interface BepEvent {
   readonly idEnd: number;
   readonly childCount: number;
   readonly lastMessage: boolean;
+  /** The whole event, where its children are. */
+  readonly source: { readonly bytes: Uint8Array; readonly from: number; readonly to: number };
 }
 
 /** Member of a oneof as it is found: the last one wins, parts of the same one belong together. */
@@ -126,6 +128,7 @@ export function readKind(at: { bytes: Uint8Array; from: number; to: number }): B
     idEnd: id.to,
     childCount,
     lastMessage,
+    source: at,
   };
 }
 
@@ -186,6 +189,7 @@ function joinParts(
     idEnd: bytes.length,
     childCount,
     lastMessage,
+    source: at,
   };
 }
 
