@@ -1,0 +1,118 @@
+import { Carry } from "@millrace/proto/pipeline";
+import { chain } from "./chain.ts";
+import type { CommitTx, FenceRow, LockedPosition, Position } from "./store.ts";
+import {
+  committedVerdict,
+  fencedVerdict,
+  type OpenedAttempt,
+  rejectedVerdict,
+  type Task,
+  type Verdict,
+  type Verdicts,
+  waits,
+} from "./verdict.ts";
+import type { BatchWork } from "./work.ts";
+
+/** A batch whose attempt is known. */
+export interface KnownBatch {
+  readonly task: Task;
+  readonly batch: BatchWork;
+  readonly first: number;
+  readonly last: number;
+  readonly attemptId: number;
+  /** When the batch opened the stream. */
+  readonly opened: OpenedAttempt | undefined;
+}
+
+/** Batches that passed the fence together: consecutive events of one attempt, and where it stood before. */
+export interface FencedRun {
+  readonly attemptId: number;
+  readonly owner: string;
+  readonly batches: readonly KnownBatch[];
+  readonly position: Position;
+}
+
+/**
+ * The fence. Sorts the batches by what they mean at the locked positions, advances the positions of those that
+ * fit, and gives a verdict on all that are not to be written. What comes back is to be written.
+ */
+export async function fenceBatches(
+  tx: CommitTx,
+  from: {
+    batches: readonly KnownBatch[];
+    positions: ReadonlyMap<number, LockedPosition>;
+    verdicts: Verdicts;
+  },
+): Promise<FencedRun[]> {
+  const runs: FencedRun[] = [];
+  for (const batches of byAttemptAndOwner(from.batches)) {
+    const run = sortOut(batches, from);
+    if (run !== undefined) runs.push(run);
+  }
+  if (runs.length === 0) return [];
+  const winners = await tx.advanceFence(runs.map(fenceRow));
+  const won = new Set(winners.map((winner) => `${winner.attemptId} ${winner.owner}`));
+  return runs.filter((run) => {
+    if (won.has(`${run.attemptId} ${run.owner}`)) return true;
+    for (const { task } of run.batches) from.verdicts.set(task, fencedVerdict);
+    return false;
+  });
+}
+
+/** Verdicts on what is not to be written; the run that the fence has to decide. */
+function sortOut(
+  batches: readonly KnownBatch[],
+  from: { positions: ReadonlyMap<number, LockedPosition>; verdicts: Verdicts },
+): FencedRun | undefined {
+  const [{ attemptId, batch }] = batches as readonly [KnownBatch];
+  const locked = from.positions.get(attemptId);
+  const give = (to: readonly KnownBatch[], verdict: (batch: KnownBatch) => Verdict): void => {
+    for (const one of to) from.verdicts.set(one.task, verdict(one));
+  };
+  if (locked?.state === "busy") give(batches, () => waits("busy"));
+  if (locked?.position === undefined) {
+    // Unknown: the attempt was deleted or the database restored; the client starts again.
+    if (locked?.state !== "busy") give(batches, () => fencedVerdict);
+    return undefined;
+  }
+  const { position } = locked;
+  const { repeats, run, ahead, doubles, crossing } = chain(position.committed, batches);
+  give(repeats, (repeat) => judgeRepeat(repeat, position));
+  give(ahead, ({ batch: { owner } }) => (owner === position.owner ? waits("ahead") : fencedVerdict));
+  give(doubles, () => waits("next"));
+  give(crossing, () => rejectedVerdict("the batch begins among events that are committed already"));
+  if (position.finished) give(run, () => rejectedVerdict("the stream has ended"));
+  if (position.finished || run.length === 0) return undefined;
+  return { attemptId, owner: batch.owner, batches: run, position };
+}
+
+/** Only the owner that committed may take it for its own; another one has sent other events perhaps. */
+function judgeRepeat(repeat: KnownBatch, position: Position): Verdict {
+  if (repeat.opened === undefined && repeat.batch.owner !== position.owner) return fencedVerdict;
+  const { opened } = repeat;
+  return committedVerdict("repeat", { lastSequence: position.committed, opened, partial: false });
+}
+
+function fenceRow(run: FencedRun): FenceRow {
+  const lastBatch = run.batches.at(-1) ?? run.batches[0];
+  const carry = lastBatch?.batch.message.carry;
+  return {
+    attemptId: run.attemptId,
+    owner: run.owner,
+    first: run.batches[0]?.first ?? 0,
+    last: lastBatch?.last ?? 0,
+    carry: carry ? Carry.encode(carry).finish() : new Uint8Array(0),
+    ends: run.batches.some(({ batch }) => batch.message.endsStream === true),
+  };
+}
+
+function byAttemptAndOwner(batches: readonly KnownBatch[]): KnownBatch[][] {
+  const groups = new Map<string, KnownBatch[]>();
+  for (const batch of batches) {
+    const name = `${batch.attemptId} ${batch.batch.owner}`;
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [batch]);
+    else group.push(batch);
+  }
+  return [...groups.values()];
+}
