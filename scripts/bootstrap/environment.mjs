@@ -1,6 +1,7 @@
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { checkout, isWritable, stateDir, toolsBinDir } from "./paths.mjs";
+import { checkout, isWritable, stateDir, toolsBinDir, toolsLibraryDir } from "./paths.mjs";
 
 const cacheDir = join(stateDir, "cache");
 
@@ -10,7 +11,7 @@ const cacheDir = join(stateDir, "cache");
  * @returns {NodeJS.ProcessEnv}
  */
 export function setUpEnvironment() {
-  const environment = { ...process.env };
+  const environment = withOurLibraries(process.env);
   // Development dependencies are needed to build and to test, whatever this process is run for.
   delete environment.NODE_ENV;
   const home = homedir();
@@ -33,5 +34,11 @@ export function setUpEnvironment() {
  */
 export function programEnvironment(node) {
   const first = [dirname(node), toolsBinDir, join(checkout, "node_modules", ".bin")];
-  return { ...process.env, PATH: [...first, process.env.PATH ?? ""].join(delimiter) };
+  return { ...withOurLibraries(process.env), PATH: [...first, process.env.PATH ?? ""].join(delimiter) };
+}
+
+function withOurLibraries(environment) {
+  if (!existsSync(toolsLibraryDir)) return { ...environment };
+  const paths = [toolsLibraryDir, environment.LD_LIBRARY_PATH].filter(Boolean);
+  return { ...environment, LD_LIBRARY_PATH: paths.join(delimiter) };
 }

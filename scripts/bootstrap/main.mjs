@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { installDependencies } from "./dependencies.mjs";
 import { SetUpFailure } from "./failure.mjs";
 import { endLike, handOver } from "./hand-over.mjs";
+import { ensureLibatomic } from "./libatomic.mjs";
 import { withLock } from "./lock.mjs";
 import { ensureNatsServer } from "./nats-server.mjs";
 import { checkout, stateDir } from "./paths.mjs";
@@ -28,7 +29,7 @@ export async function main(command, args) {
     await withLock(lock, () => setUp(plan.needs), {
       onWait: (holder) => say(`waiting for the set-up in process ${holder}`),
     });
-    endLike(await handOver(findRuntime(), plan.args));
+    endLike(await handOver(await findRuntime(), plan.args));
   } catch (error) {
     if (!(error instanceof SetUpFailure)) throw error;
     say(error.message);
@@ -63,8 +64,9 @@ function needsOfUp(args) {
 }
 
 async function setUp(needs) {
+  await ensureLibatomic();
   await installDependencies();
-  findRuntime();
+  await findRuntime();
   await ensureZstdAddon();
   if (needs.postgres) await ensurePostgres();
   if (needs.nats) await ensureNatsServer();

@@ -14,6 +14,9 @@ export const toolsDir = join(stateDir, "tools");
 /** Put on the PATH of every process of ours, behind the runtime and before the user's own. */
 export const toolsBinDir = join(toolsDir, "bin");
 
+/** Shared libraries that this system lacks; absent where nothing is missing. */
+export const toolsLibraryDir = join(toolsDir, "lib");
+
 /**
  * The file that `name` would start, or undefined.
  * @param {string} name

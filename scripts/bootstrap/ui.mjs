@@ -16,17 +16,18 @@ const sources = ["packages/ui", "packages/client/src", "packages/client/package.
 /** Builds the dashboard when its sources have changed since the last time. */
 export async function ensureUi() {
   const directory = join(checkout, "packages", "ui");
-  if (!existsSync(join(directory, "package.json"))) return;
+  if (!existsSync(join(directory, "index.html"))) return;
   const wanted = digestOf(checkout, sources);
   if (existsSync(join(directory, "dist", "index.html")) && readStamp(stamp) === wanted) return;
   const pnpm = await findPnpm();
+  const { PATH } = programEnvironment(await findRuntime());
   await step("building the dashboard", () =>
     runOrFail({
       name: "building the dashboard",
       program: pnpm,
       args: ["--filter", "@millrace/ui", "build"],
       cwd: checkout,
-      env: { ...setUpEnvironment(), PATH: programEnvironment(findRuntime()).PATH },
+      env: { ...setUpEnvironment(), PATH },
     }),
   );
   writeStamp(stamp, wanted);

@@ -65,7 +65,10 @@ function failedLately() {
 }
 
 async function loads(directory) {
-  const { code } = await run(findRuntime(), ["-e", roundTrip, directory], { timeoutMs: 30_000 });
+  const { code } = await run(await findRuntime(), ["-e", roundTrip, directory], {
+    env: setUpEnvironment(),
+    timeoutMs: 30_000,
+  });
   return code === 0;
 }
 
