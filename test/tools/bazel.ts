@@ -1,8 +1,9 @@
-import { chmod, readdir, writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { findOnPath } from "../../scripts/bootstrap/paths.mjs";
 import { installDebianPackages } from "./debian-install.ts";
 import { systemPath, type Tool } from "./tool.ts";
+import { writeWrapper } from "./unpacked-wrapper.ts";
 
 /**
  * Debian's Bazel 4.2.3. It does not know its own version ("no_version"), but no other Bazel is installed under
@@ -36,16 +37,18 @@ async function unpacked(root: string): Promise<Tool> {
   if (java === undefined) return { kind: "missing", why: "no Java runtime was found or unpacked" };
   const rc = join(root, "millrace.bazelrc");
   await writeFile(rc, "build --host_javabase=@local_jdk//:jdk\nbuild --sandbox_debug\n");
-  const wrapper = join(root, "millrace-bazel");
-  const lines = [
-    "#!/bin/sh",
-    `export JAVA_HOME=${quoted(java)}`,
-    `export LD_LIBRARY_PATH=${quoted(join(root, "usr/lib/x86_64-linux-gnu"))}`,
-    `exec ${quoted(program)} --install_base=${quoted(join(root, "usr/share/bazel"))} --trust_install_base ` +
-      `--nosystem_rc --bazelrc=${quoted(rc)} "$@"`,
-  ];
-  await writeFile(wrapper, `${lines.join("\n")}\n`);
-  await chmod(wrapper, 0o755);
+  const wrapper = await writeWrapper({
+    root,
+    name: "millrace-bazel",
+    program,
+    args: [
+      `--install_base=${join(root, "usr/share/bazel")}`,
+      "--trust_install_base",
+      "--nosystem_rc",
+      `--bazelrc=${rc}`,
+    ],
+    environment: { JAVA_HOME: java },
+  });
   return { kind: "found", path: wrapper, env: { PATH: `${join(java, "bin")}:${systemPath}` } };
 }
 
@@ -57,8 +60,4 @@ async function javaHome(root: string): Promise<string | undefined> {
   }
   const installed = findOnPath("java", systemPath);
   return installed === undefined ? undefined : dirname(dirname(installed));
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

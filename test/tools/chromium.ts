@@ -1,8 +1,9 @@
-import { chmod, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findOnPath } from "../../scripts/bootstrap/paths.mjs";
 import { installDebianPackages } from "./debian-install.ts";
 import { systemPath, type Tool } from "./tool.ts";
+import { writeWrapper } from "./unpacked-wrapper.ts";
 
 /** Chromium's own program: the script in /usr/bin reads settings of the person from all over the system. */
 const program = "usr/lib/chromium/chromium";
@@ -24,7 +25,6 @@ export async function findChromium(): Promise<Tool> {
 
 /** Without root the unpacked libraries and fonts are named to it; its set-uid sandbox is out of reach. */
 async function unpacked(root: string): Promise<Tool> {
-  const library = join(root, "usr/lib/x86_64-linux-gnu");
   const fontsFile = join(root, "millrace-fonts.conf");
   await writeFile(
     fontsFile,
@@ -32,14 +32,12 @@ async function unpacked(root: string): Promise<Tool> {
       `  <dir>/usr/share/fonts</dir>\n  <dir>${join(root, "usr/share/fonts")}</dir>\n` +
       `  <cachedir>${join(root, "font-cache")}</cachedir>\n</fontconfig>\n`,
   );
-  const wrapper = join(root, "millrace-chromium");
-  const lines = [
-    "#!/bin/sh",
-    `export LD_LIBRARY_PATH="${library}"`,
-    `export FONTCONFIG_FILE="${fontsFile}"`,
-    `exec "${join(root, program)}" "$@"`,
-  ];
-  await writeFile(wrapper, `${lines.join("\n")}\n`);
-  await chmod(wrapper, 0o755);
+  const wrapper = await writeWrapper({
+    root,
+    name: "millrace-chromium",
+    program: join(root, program),
+    args: [],
+    environment: { FONTCONFIG_FILE: fontsFile },
+  });
   return { kind: "found", path: wrapper, env: { PATH: systemPath } };
 }
