@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "@hono/zod-openapi";
 
 /**
  * An opaque place in a list: the sort values of the last row that was sent, as URL-safe base64 of JSON.
@@ -28,7 +28,7 @@ export const cursorParameter = z
   .string()
   .max(cursorLengthMax)
   .optional()
-  .meta({ description: "`nextCursor` of the page before" });
+  .openapi({ description: "`nextCursor` of the page before" });
 
 /** Text that PostgreSQL can hold: it refuses the character U+0000. */
 export const storableText = z

@@ -1,8 +1,12 @@
 import type { LiveEvent, Outbox } from "./outbox.ts";
 
-/** Bytes of one event in the `text/event-stream` format. JSON has no line feeds, so one data line holds it. */
+/**
+ * One event in the `text/event-stream` format. JSON has no line feeds, so one data line holds it. An empty id is left out: as a
+ * field it would make the browser forget the last one.
+ */
 export function eventFrame(event: LiveEvent): string {
-  return `event: ${event.name}\nid: ${event.id}\ndata: ${JSON.stringify(event.data)}\n\n`;
+  const id = event.id === "" ? "" : `id: ${event.id}\n`;
+  return `event: ${event.name}\n${id}data: ${JSON.stringify(event.data)}\n\n`;
 }
 
 /** How long a browser waits before it connects again, in milliseconds. */

@@ -2,7 +2,7 @@
 export interface LiveEvent {
   /** Name of the event: `state`, `heartbeat`, … */
   readonly name: string;
-  /** What a reconnecting viewer sends back as Last-Event-ID. */
+  /** What a reconnecting viewer sends back as Last-Event-ID; empty = it keeps the one before. */
   readonly id: string;
   readonly data: unknown;
 }

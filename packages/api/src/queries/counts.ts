@@ -12,7 +12,8 @@ export interface Counts {
   readonly tests: { total: number; passed: number; failed: number; flaky: number };
 }
 
-const none: Counts = {
+/** Of an attempt without targets and tests. */
+export const noCounts: Counts = {
   targets: { total: 0, done: 0, failed: 0 },
   tests: { total: 0, passed: 0, failed: 0, flaky: 0 },
 };
@@ -39,8 +40,8 @@ export async function countsOf(
     const target = targetRows.find((row) => row.attemptId === attemptId);
     const test = testRows.find((row) => row.attemptId === attemptId);
     counts.set(attemptId, {
-      targets: target === undefined ? none.targets : pick(target, ["total", "done", "failed"]),
-      tests: test === undefined ? none.tests : pick(test, ["total", "passed", "failed", "flaky"]),
+      targets: target === undefined ? noCounts.targets : pick(target, ["total", "done", "failed"]),
+      tests: test === undefined ? noCounts.tests : pick(test, ["total", "passed", "failed", "flaky"]),
     });
   }
   return counts;

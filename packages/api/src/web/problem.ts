@@ -1,18 +1,20 @@
+import { z } from "@hono/zod-openapi";
 import { MillraceError } from "@millrace/base/errors";
-import { z } from "zod";
 
 /** Statuses that the API answers with a problem. */
 export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 413 | 416 | 500 | 503;
 
 /** What went wrong, as RFC 9457 writes it. `code` is stable; `detail` says what to do. */
-export const problemSchema = z.object({
-  type: z.string(),
-  title: z.string(),
-  status: z.number().int(),
-  code: z.string(),
-  detail: z.string(),
-  errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-});
+export const problemSchema = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.number().int(),
+    code: z.string(),
+    detail: z.string(),
+    errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  })
+  .openapi("Problem");
 
 export type Problem = z.infer<typeof problemSchema>;
 
@@ -59,6 +61,14 @@ export function notFound(what: string): Response {
   return problem({ status: 404, code: "not-found", detail: `${what} is not here, or you may not see it.` });
 }
 
+export function badCursor(): Response {
+  return problem({
+    status: 400,
+    code: "bad-cursor",
+    detail: "The cursor is not one that this list gave out. Begin without one.",
+  });
+}
+
 /** The hook of every route: what zod found wrong becomes one 400. */
 export function invalidRequest(
   result: { success: true } | { success: false; target: string; error: z.core.$ZodError },
@@ -98,17 +108,13 @@ export function problemOf(error: unknown, report: (error: unknown) => void): Res
   });
 }
 
-/** Problem documentation shared by all routes. */
-export function problemResponses(
-  ...statuses: ProblemStatus[]
-): Record<
-  string,
-  { description: string; content: { "application/problem+json": { schema: typeof problemSchema } } }
-> {
-  return Object.fromEntries(
-    statuses.map((status) => [
-      String(status),
-      { description: titles[status], content: { "application/problem+json": { schema: problemSchema } } },
-    ]),
-  );
+/**
+ * How a route documents its problems. The type leaves their content out: with it, a handler could not answer with a `Response`.
+ */
+export function problemResponses<S extends ProblemStatus>(
+  ...statuses: S[]
+): Record<S, { description: string }> {
+  const content = { "application/problem+json": { schema: problemSchema } };
+  const entries = statuses.map((status) => [status, { description: titles[status], content }]);
+  return Object.fromEntries(entries) as Record<S, { description: string }>;
 }

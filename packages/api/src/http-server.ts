@@ -1,0 +1,40 @@
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { serve } from "@hono/node-server";
+import { MillraceError } from "@millrace/base/errors";
+import type { Stoppable } from "@millrace/base/lifecycle";
+
+export interface HttpServer extends Stoppable {
+  readonly port: number;
+}
+
+/** Listens, and resolves when it does. Stopping answers what was asked and closes idle connections. */
+export async function startHttpServer(at: {
+  fetch: (request: Request) => Response | Promise<Response>;
+  host: string;
+  port: number;
+}): Promise<HttpServer> {
+  const server = serve({ fetch: at.fetch, hostname: at.host, port: at.port }) as Server;
+  await new Promise<void>((resolve, reject) => {
+    server.once("listening", resolve);
+    server.once("error", (error) =>
+      reject(
+        new MillraceError({
+          remedy: "crash",
+          code: "cannot-listen",
+          message: `cannot listen on ${at.host}:${at.port}`,
+          cause: error,
+        }),
+      ),
+    );
+  });
+  return {
+    name: "http",
+    port: (server.address() as AddressInfo).port,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      }),
+  };
+}

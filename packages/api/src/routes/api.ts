@@ -1,0 +1,34 @@
+import { OpenAPIHono } from "@hono/zod-openapi";
+import type { LiveHub } from "../live/hub.ts";
+import type { Orm } from "../queries/read.ts";
+import type { SegmentSource } from "../read/segment-bytes.ts";
+import type { Viewer } from "../viewer.ts";
+import { invalidRequest } from "../web/problem.ts";
+
+export interface ApiEnv {
+  Variables: { viewer: Viewer };
+}
+
+/** The application under which the routes are; its middleware has set `viewer` on every request. */
+export type Api = OpenAPIHono<ApiEnv>;
+
+/** What routes work with. */
+export interface ApiParts {
+  readonly orm: Orm;
+  readonly source: SegmentSource;
+  readonly live: LiveHub;
+  readonly server: ServerFacts;
+}
+
+/** What the dashboard tells newcomers. */
+export interface ServerFacts {
+  readonly version: string;
+  /** What follows `--bes_backend=`. */
+  readonly grpcUrl: string;
+  /** Origin of the dashboard; empty = that of the request. */
+  readonly httpUrl: string;
+}
+
+export function createApi(): Api {
+  return new OpenAPIHono<ApiEnv>({ defaultHook: (result) => invalidRequest(result) });
+}

@@ -1,0 +1,24 @@
+import { type Api, type ApiParts, createApi } from "./api.ts";
+import { addBuildRoutes } from "./builds.ts";
+import { addEventRoutes } from "./events.ts";
+import { addInvocationRoutes } from "./invocations.ts";
+import { addLiveRoutes } from "./live.ts";
+import { addLogRoutes } from "./log.ts";
+import { addServerRoutes } from "./server.ts";
+import { addTargetRoutes } from "./targets.ts";
+import { addTestResultRoutes, addTestRoutes } from "./tests.ts";
+
+/** Everything below `/api/v1`. */
+export function apiRoutes(parts: ApiParts): Api {
+  const api = createApi();
+  addServerRoutes(api, parts);
+  addBuildRoutes(api, parts);
+  addInvocationRoutes(api, parts);
+  addTargetRoutes(api, parts);
+  addTestRoutes(api, parts);
+  addTestResultRoutes(api, parts);
+  addLogRoutes(api, parts);
+  addEventRoutes(api, parts);
+  addLiveRoutes(api, parts);
+  return api;
+}
