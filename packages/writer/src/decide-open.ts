@@ -48,14 +48,20 @@ function openAtLater(
   ask: OpenAsk,
   from: { candidates: readonly Candidate[]; resumeWithHole: boolean },
 ): OpenDecision {
-  const { candidates } = from;
+  const candidates = from.candidates.filter((candidate) => mayBeOfBuild(ask, candidate));
   const unfinished = candidates.filter((candidate) => !candidate.finished);
   const fitting = unfinished.filter((candidate) => ask.first <= candidate.committed + 1);
-  if (fitting.length > 0) return chooseOne(ask, fitting);
   const ended = candidates.filter((candidate) => candidate.finished && ask.first <= candidate.committed);
-  if (ended.length > 0) return chooseOne(ask, ended);
-  if (from.resumeWithHole) return openBehindHole(ask, { unfinished, next: nextAttempt(candidates) });
+  if (fitting.length > 0) return chooseOne(ask, [...fitting, ...ended.filter((one) => one.endedRecently)]);
+  const newestEnded = newestOf(ended);
+  if (newestEnded !== undefined) return continueAttempt(newestEnded);
+  if (from.resumeWithHole) return openBehindHole(ask, { unfinished, next: nextAttempt(from.candidates) });
   return { kind: "refuse", reason: "hole", message: holeMessage(ask, unfinished) };
+}
+
+/** Bazel makes a build id for every command and keeps it over its retries, so another one is another stream. */
+function mayBeOfBuild(ask: OpenAsk, candidate: Candidate): boolean {
+  return ask.buildId === candidate.buildId || ask.buildId === "" || candidate.buildId === "";
 }
 
 function openBehindHole(
@@ -69,9 +75,12 @@ function openBehindHole(
   return { ...chosen, hole: { first: chosen.candidate.committed + 1, last } };
 }
 
+/**
+ * The one that the connection continues. An attempt that has ended a moment ago competes with one that goes on: its
+ * uploader may not have seen the last acks.
+ */
 function chooseOne(ask: OpenAsk, fitting: readonly Candidate[]): OpenDecision {
-  const ofBuild = prefer(fitting, (candidate) => ask.buildId !== "" && candidate.buildId === ask.buildId);
-  const [only, ...others] = prefer(ofBuild, (candidate) => !candidate.live);
+  const [only, ...others] = prefer(fitting, (candidate) => !candidate.live);
   if (only !== undefined && others.length === 0) return continueAttempt(only);
   const attempts = fitting.map((candidate) => candidate.attempt).join(", ");
   const message = `event ${ask.first} continues any of the attempts ${attempts}; try again`;

@@ -61,7 +61,9 @@ export interface Candidate {
   readonly buildId: string;
   readonly committed: number;
   readonly finished: boolean;
-  /** The owner's connection was not reported closed and its node's lease is valid. */
+  /** Its end was committed so lately that its uploader may still not know. */
+  readonly endedRecently: boolean;
+  /** Not finished, its owner's connection not reported closed, its node's lease valid. */
   readonly live: boolean;
   /** Encoded `Carry`; empty at the start. */
   readonly carry: Uint8Array;
