@@ -204,5 +204,16 @@ function lockOf(attemptId: number): string {
 
 function candidateOf(row: PositionRow): Candidate {
   const { attemptId, attempt, hmac, owner, buildId, committed, finished, carry } = row;
-  return { attemptId, attempt, hmac, owner, buildId, committed, finished, carry, live: !row.isReleased };
+  return {
+    attemptId,
+    attempt,
+    hmac,
+    owner,
+    buildId,
+    committed,
+    finished,
+    carry,
+    endedRecently: finished,
+    live: !finished && !row.isReleased,
+  };
 }

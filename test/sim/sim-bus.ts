@@ -50,6 +50,7 @@ export class SimNetwork {
     ask: { subject: string; message: Q; timeoutMs: number },
   ): Promise<A> {
     const bytes = channel.request.encode(ask.message);
+    if (!from.isAlive) return new Promise<A>(() => {});
     return new Promise<A>((resolve, reject) => {
       const whenAwake = (action: () => void): void => this.script.doIn(from, action);
       this.script.after(ask.timeoutMs, () =>

@@ -32,6 +32,7 @@ export class SimClient {
     dice: Dice;
     nodes: () => readonly SimNode[];
     number: () => number;
+    onAck: (client: SimClient) => void;
   };
 
   constructor(build: SimBuild, world: SimClient["world"]) {
@@ -94,6 +95,7 @@ export class SimClient {
     if (to > this.sent) this.complain(`ack ${to} for an event it has not sent (sent ${this.sent})`);
     if (to < this.ackedTo) this.complain(`ack ${to} after ${this.ackedTo}`);
     this.ackedTo = Math.max(this.ackedTo, to);
+    this.world.onAck(this);
   }
 
   private onEnd(connection: SimConnection, status: number, message: string): void {

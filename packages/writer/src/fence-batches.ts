@@ -78,10 +78,12 @@ function sortOut(
   const { position } = locked;
   const { repeats, run, ahead, doubles, crossing } = chain(position.committed, batches);
   give(repeats, (repeat) => judgeRepeat(repeat, position));
-  give(ahead, ({ batch: { owner } }) => (owner === position.owner ? waits("ahead") : fencedVerdict));
+  const ifMine = (verdict: Verdict): Verdict =>
+    batch.owner === position.owner || batches.some(({ opened }) => opened) ? verdict : fencedVerdict;
+  give(ahead, () => ifMine(waits("ahead")));
   give(doubles, () => waits("next"));
-  give(crossing, () => rejectedVerdict("the batch begins among events that are committed already"));
-  if (position.finished) give(run, () => rejectedVerdict("the stream has ended"));
+  give(crossing, () => ifMine(rejectedVerdict("the batch begins among events that are committed already")));
+  if (position.finished) give(run, () => ifMine(rejectedVerdict("the stream has ended")));
   if (position.finished || run.length === 0) return undefined;
   return { attemptId, owner: batch.owner, batches: run, position };
 }

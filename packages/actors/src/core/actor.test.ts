@@ -148,6 +148,18 @@ test("a resend from 1 that meets a further attempt is projected anew behind it, 
   expect(driver.batches.at(-1)).toMatchObject({ first: 3, last: 5, logFirstByte: 50, opens: false });
 });
 
+test("a full opening batch that meets a further attempt loses nothing of what is behind it", () => {
+  const driver = new Driver(1).send(1, 5);
+  driver.tell((actor) =>
+    actor.batchAnswered(1, { opened: { attemptId: 7, attempt: 1, committed: 1, carry: {} } }),
+  );
+  driver.commit(2, 4);
+  expect(driver.batches.slice(1).map((batch) => [batch.first, batch.last])).toEqual([
+    [2, 4],
+    [5, 5],
+  ]);
+});
+
 test("a resend from 1 of a finished attempt is acked and written nowhere", () => {
   const driver = new Driver(1).send(1, 3).send(4, 5, { lastIs: lastEvent });
   driver.tell((actor) =>

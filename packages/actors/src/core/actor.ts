@@ -171,7 +171,9 @@ export class Actor {
   private committed(batch: BatchContent, reply: NonNullable<IBatchReply["committed"]>): void {
     const opened = reply.opened ? readOpened(reply.opened) : undefined;
     // An attempt that is further on than this batch was written by an earlier owner: go on from its carry.
-    if (opened !== undefined && opened.committed > batch.last) return this.becomeOpen(opened);
+    if (opened !== undefined && (opened.finished || opened.committed > batch.last)) {
+      return this.becomeOpen(opened);
+    }
     this.opened ??= opened;
     this.maker.openingDone();
     this.phase = batch.endsStream ? "finished" : "writing";

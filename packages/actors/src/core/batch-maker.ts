@@ -116,7 +116,8 @@ export class BatchMaker {
 
   /** Moves pending events into the builder until it is full or a large one is next. */
   private fill(): void {
-    if (this.largeInWork || this.builder.endsStream) return;
+    // What is projected while the opening is unanswered would be lost with the builder if the attempt stands elsewhere.
+    if (this.opening === "awaited" || this.largeInWork || this.builder.endsStream) return;
     for (let next = this.pending.peek(); next !== undefined; next = this.pending.peek()) {
       if (this.isFull || next.large || this.builder.endsStream) break;
       this.pending.shift();
