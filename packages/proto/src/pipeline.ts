@@ -11,6 +11,7 @@ export const OpenReply = millrace.pipeline.OpenReply;
 export const Carry = millrace.pipeline.Carry;
 export const Rows = millrace.pipeline.Rows;
 export const TargetStatus = millrace.pipeline.TargetRow.Status;
+export type TargetStatus = millrace.pipeline.TargetRow.Status;
 export const LifecycleKind = millrace.pipeline.LifecycleRequest.Kind;
 export const RefusalReason = millrace.pipeline.StreamRefused.Reason;
 
@@ -33,3 +34,8 @@ export type ILogSegment = millrace.pipeline.ILogSegment;
 export type ILifecycleRequest = millrace.pipeline.ILifecycleRequest;
 export type IKeyLookupReply = millrace.pipeline.IKeyLookupReply;
 export type ILiveDigest = millrace.pipeline.ILiveDigest;
+export type ILifecycleReply = millrace.pipeline.ILifecycleReply;
+export type IKeyLookupRequest = millrace.pipeline.IKeyLookupRequest;
+export type ILeaseRequest = millrace.pipeline.ILeaseRequest;
+export type ILeaseReply = millrace.pipeline.ILeaseReply;
+export type IWriterHeartbeat = millrace.pipeline.IWriterHeartbeat;
