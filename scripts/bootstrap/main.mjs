@@ -57,7 +57,7 @@ function needsOfUp(args) {
     Boolean(process.env[variable]) || args.some((arg) => arg === flag || arg.startsWith(`${flag}=`));
   const asksOnly = args.includes("--help");
   return {
-    postgres: !asksOnly && !isGiven("--postgres-url", "MILLRACE_POSTGRES_URL"),
+    postgres: !asksOnly && !isGiven("--database-url", "MILLRACE_DATABASE_URL"),
     nats: !asksOnly && !isGiven("--nats-url", "MILLRACE_NATS_URL"),
     ui: !asksOnly,
   };

@@ -6,7 +6,7 @@ import { run, tellingLine } from "./run.mjs";
 import { readStamp, writeStamp } from "./stamp.mjs";
 
 const stamp = "postgres";
-const elsewhere = "give --postgres-url for a PostgreSQL 15 or newer that runs already";
+const elsewhere = "give --database-url for a PostgreSQL 15 or newer that runs already";
 
 /** Checks once that the embedded PostgreSQL of this platform is installed and runs. */
 export async function ensurePostgres() {
