@@ -73,7 +73,7 @@ where i.attempt_id = p.attempt_id`,
  * The final status of an attempt `i`, from its exit code first; `otherwise` when no BuildFinished was stored.
  * 8 is Bazel's INTERRUPTED.
  */
-export function finalStatus(otherwise: InvocationStatus): string {
+function finalStatus(otherwise: InvocationStatus): string {
   return `case
     when i.exit_code = 0 then 'succeeded'
     when i.exit_code_name = 'INTERRUPTED' or i.exit_code = 8 then 'interrupted'
@@ -85,12 +85,12 @@ export function finalStatus(otherwise: InvocationStatus): string {
  * Totals of an attempt `i`. Aspects of a target are not counted beside it. A test has failed when it neither
  * passed (1), was flaky (2) nor has no status (0): all other `TestStatus` values are kinds of failure.
  */
-export const totals = `
+const totals = `
   targets_total = t.total, targets_failed = t.failed,
   tests_total = s.total, tests_passed = s.passed, tests_flaky = s.flaky, tests_failed = s.failed`;
 
 /** Joins the totals of `e.attempt_id`. */
-export const totalsFrom = `
+const totalsFrom = `
 cross join lateral (
   select count(*) as total, count(*) filter (where status = 5) as failed
   from targets where attempt_id = e.attempt_id and aspect = ''
@@ -104,20 +104,25 @@ cross join lateral (
 ) s`;
 
 /** What a fact tells, of an invocation `i`. */
-export const summaryColumns = `
+const summaryColumns = `
   i.attempt_id, i.project_id, i.invocation_id, i.attempt, i.build_id, i.status, i.command, i.exit_code,
   i.exit_code_name, (extract(epoch from i.started_at) * 1000)::bigint as started_at_ms,
   (extract(epoch from i.finished_at) * 1000)::bigint as finished_at_ms`;
 
-const end: ColumnStatement<InvocationEnd> = {
-  text: `
+/** Ends attempts with their totals; `otherwise` is the status of those without an exit code. */
+export function endInvocationsText(otherwise: InvocationStatus): string {
+  return `
 update invocations i set
-  status = ${finalStatus("aborted")},
+  status = ${finalStatus(otherwise)},
   ended_at = now(), event_count = e.event_count, log_bytes = e.log_bytes, log_lines = e.log_lines, ${totals}
 from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) e(attempt_id, event_count, log_bytes, log_lines)
 ${totalsFrom}
 where i.attempt_id = e.attempt_id
-returning ${summaryColumns}, e.event_count as last_event_seq`,
+returning ${summaryColumns}, e.event_count as last_event_seq`;
+}
+
+const end: ColumnStatement<InvocationEnd> = {
+  text: endInvocationsText("aborted"),
   columns: (one) => [one.attemptId, one.eventCount, one.logBytes, one.logLines],
 };
 

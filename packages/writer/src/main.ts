@@ -1,0 +1,113 @@
+import { hostname } from "node:os";
+import { systemClock } from "@millrace/base/clock";
+import { processEnvironment, readSettings } from "@millrace/base/config";
+import { runUntilSignal, type Stoppable } from "@millrace/base/lifecycle";
+import { createLog } from "@millrace/base/log";
+import { createMetrics } from "@millrace/base/metrics";
+import { systemRandom } from "@millrace/base/random";
+import { connect } from "@millrace/db/connect";
+import { openLane } from "@millrace/db/lane";
+import { defaultProject } from "@millrace/db/migrate";
+import { keyLookupChannel, leaseChannel, writerQueue } from "@millrace/proto/channels";
+import { connectBus } from "@millrace/proto/nats-bus";
+import { killingFailPoints, noFailPoints } from "./failpoints.ts";
+import { Inbox } from "./inbox.ts";
+import { startJobs } from "./jobs.ts";
+import { lookUpKey } from "./keys.ts";
+import { renewLease } from "./leases.ts";
+import { LifecycleInbox } from "./lifecycle.ts";
+import { createWriterMetrics } from "./metrics.ts";
+import { natsFactStream } from "./nats-fact-stream.ts";
+import { startOpsServer } from "./ops-server.ts";
+import { outboxJob, startOutboxRelay } from "./outbox-relay.ts";
+import { partitionJob } from "./partitions.ts";
+import { writerSettings } from "./settings.ts";
+import { startShards } from "./shards.ts";
+import { pgJobLeases } from "./statements/job-leases.ts";
+import { pgLifecycleStore } from "./statements/lifecycle-rows.ts";
+import { pgKeyStore, pgNodeStore } from "./statements/lookups.ts";
+import { pgOutboxStore } from "./statements/outbox.ts";
+import { pgPartitionStore } from "./statements/partitions.ts";
+import { pgCommitStore } from "./statements/pg-commit-store.ts";
+import { pgSweepStore } from "./statements/sweep.ts";
+import { sweepJob } from "./sweep.ts";
+import { endProcess, inboxHandlers, startCommitting } from "./writer.ts";
+
+const settings = readSettings(writerSettings, processEnvironment());
+const writer = `${hostname()}-${process.pid}-${Buffer.from(systemRandom.bytes(3)).toString("hex")}`;
+const log = createLog({ name: "writer", level: settings.logLevel });
+const registry = createMetrics("writer");
+const metrics = createWriterMetrics(registry);
+const clock = systemClock;
+const random = systemRandom;
+const points = settings.failPoint === undefined ? noFailPoints : killingFailPoints(settings.failPoint);
+
+const bus = await connectBus({ servers: settings.natsUrl, name: writer, log });
+const onDatabase = { url: settings.databaseUrl, prepare: settings.databasePrepare };
+const lookups = connect({ ...onDatabase, max: 2, name: "millrace-writer-lookups" });
+const commitLanes = Array.from({ length: settings.connections }, () =>
+  openLane({ ...onDatabase, name: "millrace-writer" }),
+);
+const lifecycleLane = openLane({ ...onDatabase, name: "millrace-writer-lifecycle" });
+const jobLane = openLane({ ...onDatabase, name: "millrace-writer-jobs" });
+
+const inbox = new Inbox(settings, clock);
+const committing = startCommitting(
+  inbox,
+  commitLanes.map((lane) => ({
+    store: pgCommitStore(lane, points),
+    resumeWithHole: settings.resumeWithHole,
+    ...{ clock, random, points, metrics, log },
+  })),
+  (error) => endProcess(error, log),
+);
+
+const lifecycle = new LifecycleInbox(pgLifecycleStore(lifecycleLane));
+const handlers = inboxHandlers(inbox, lifecycle, metrics.inboxRefused);
+const servedShards = registry.gauge("millrace_writer_shards", "Shards that this writer serves.");
+const shards = startShards(handlers, { bus, clock, log, writer, shards: (count) => servedShards.set(count) });
+
+const keys = pgKeyStore(lookups);
+const nodes = pgNodeStore(lookups);
+const open = { openMode: settings.openMode, openProject: defaultProject };
+const channels = [
+  bus.serve(keyLookupChannel, { subject: keyLookupChannel.name, queue: writerQueue }, (request) =>
+    lookUpKey(request, { keys, ...open }),
+  ),
+  bus.serve(leaseChannel, { subject: leaseChannel.name, queue: writerQueue }, (request) =>
+    renewLease(request, nodes),
+  ),
+];
+
+const facts = { outbox: pgOutboxStore(jobLane), stream: natsFactStream(bus.connection) };
+const relay = startOutboxRelay(facts, { clock, log });
+const daysAhead = registry.gauge("millrace_partition_days_ahead", "Days for which there are partitions.");
+const jobs = startJobs(
+  [
+    sweepJob(pgSweepStore(jobLane), { clock, random, log }),
+    partitionJob(pgPartitionStore(jobLane), { log, daysAhead: (days) => daysAhead.set(days) }),
+    outboxJob(facts, log),
+  ],
+  { leases: pgJobLeases(jobLane), holder: writer, clock, log },
+);
+
+const connections: Stoppable = {
+  name: "connections",
+  stop: async () => {
+    await bus.close();
+    const lanes = [...commitLanes, lifecycleLane, jobLane];
+    await Promise.all([...lanes.map((lane) => lane.close()), lookups.close()]);
+  },
+};
+const lookupChannels: Stoppable = {
+  name: "look-ups",
+  stop: async () => void (await Promise.all(channels.map((channel) => channel.stop()))),
+};
+const parts: Stoppable[] = [connections, committing, relay, jobs, lookupChannels, shards];
+if (settings.opsPort !== 0) {
+  const at = { host: settings.opsHost, port: settings.opsPort };
+  parts.push(await startOpsServer(at, { metrics: registry, unhealthy: () => undefined }));
+}
+log.info("writer is ready", { writer });
+process.send?.({ kind: "ready", writer });
+runUntilSignal(parts, log);

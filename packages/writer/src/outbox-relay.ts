@@ -1,0 +1,111 @@
+import { type Clock, every } from "@millrace/base/clock";
+import { errorText } from "@millrace/base/errors";
+import type { Stoppable } from "@millrace/base/lifecycle";
+import type { Log } from "@millrace/base/log";
+import type { Job, JobLease } from "./jobs.ts";
+
+/** A fact that is to be published. */
+export interface ClaimedFact {
+  readonly id: number;
+  readonly subject: string;
+  /** The CloudEvents envelope as JSON; `messageId` is its id. */
+  readonly json: string;
+  readonly messageId: string;
+}
+
+/** The relay's port to the database. */
+export interface OutboxStore {
+  /** Takes up to `limit` unpublished facts, oldest first; others may take them when the claim lapses. */
+  claim(limit: number): Promise<ClaimedFact[]>;
+  /** Notes which stream took them. */
+  markPublished(ids: readonly number[], stream: string): Promise<void>;
+  giveBack(ids: readonly number[]): Promise<void>;
+  /** Publishes again what another stream than `stream` took; how many facts that were. */
+  requeueOthers(stream: string, lease: JobLease): Promise<number>;
+  /** Forgets what was published more than 10 min ago. */
+  prune(lease: JobLease): Promise<void>;
+}
+
+/** JetStream as the relay sees it. */
+export interface FactStream {
+  /** Creates the stream if it is missing; its identity, which is another one after it was lost and made anew. */
+  identity(): Promise<string>;
+  /** Resolves when the stream has the fact. A repeated `messageId` is stored once within 2 min. */
+  publish(fact: { subject: string; json: string; messageId: string }): Promise<void>;
+}
+
+const claimedAtOnceMax = 200;
+const pollMs = 500;
+
+/**
+ * Takes facts from the outbox to JetStream, at least once each. Every writer runs one: rows are claimed, never read
+ * by a cursor, since numbers become visible out of order.
+ */
+export function startOutboxRelay(
+  ports: { outbox: OutboxStore; stream: FactStream },
+  world: { clock: Clock; log: Log },
+): Stoppable {
+  let isStopping = false;
+  let running: Promise<void> = Promise.resolve();
+  const relayAll = async (): Promise<void> => {
+    try {
+      while (!isStopping && (await relayOnce(ports)) === claimedAtOnceMax);
+    } catch (error) {
+      world.log.warn("facts stay in the outbox", { error: errorText(error) });
+    }
+  };
+  const stop = every(world.clock, pollMs, () => {
+    running = relayAll();
+    return running;
+  });
+  return {
+    name: "outbox relay",
+    stop: async () => {
+      isStopping = true;
+      stop();
+      await running;
+    },
+  };
+}
+
+/** Publishes one handful; how many were taken. Fails when the stream or the database is away. */
+export async function relayOnce(ports: { outbox: OutboxStore; stream: FactStream }): Promise<number> {
+  const facts = await ports.outbox.claim(claimedAtOnceMax);
+  if (facts.length === 0) return 0;
+  let stream: string;
+  try {
+    // Asked before publishing: if it is made anew meanwhile, its older identity has the facts sent again.
+    stream = await ports.stream.identity();
+  } catch (error) {
+    await ports.outbox.giveBack(facts.map((fact) => fact.id));
+    throw error;
+  }
+  const results = await Promise.allSettled(facts.map((fact) => ports.stream.publish(fact)));
+  const idsOf = (status: "fulfilled" | "rejected"): number[] =>
+    facts.filter((_, index) => results[index]?.status === status).map((fact) => fact.id);
+  const published = idsOf("fulfilled");
+  const failed = idsOf("rejected");
+  if (published.length > 0) await ports.outbox.markPublished(published, stream);
+  if (failed.length > 0) await ports.outbox.giveBack(failed);
+  const failure = results.find((result) => result.status === "rejected");
+  if (failure !== undefined) throw failure.reason;
+  return facts.length;
+}
+
+const prunePeriodMs = 30_000;
+
+/**
+ * JetStream acknowledges before its disk has the fact. So a row stays 10 min, and when the stream turns out to be
+ * another one, what the lost one took is published again.
+ */
+export function outboxJob(ports: { outbox: OutboxStore; stream: FactStream }, log: Log): Job {
+  return {
+    name: "outbox",
+    periodMs: prunePeriodMs,
+    run: async (lease) => {
+      const requeued = await ports.outbox.requeueOthers(await ports.stream.identity(), lease);
+      if (requeued > 0) log.warn("the event stream was lost; facts are published again", { requeued });
+      await ports.outbox.prune(lease);
+    },
+  };
+}
