@@ -2,9 +2,15 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { loadZstd, nodeZstd } from "./zstd.ts";
 
-test("the codec in use is @mongodb-js/zstd", async () => {
-  expect((await loadZstd()).codec).toBe("@mongodb-js/zstd");
-});
+const { codec } = await loadZstd();
+
+// A machine without a compiler works with the fallback; CI insists on the addon.
+test.skipIf(codec === "node:zlib" && process.env.CI !== "true")(
+  "the codec in use is @mongodb-js/zstd",
+  () => {
+    expect(codec).toBe("@mongodb-js/zstd");
+  },
+);
 
 test("each codec reads what the other wrote", async () => {
   const addon = await loadZstd();
