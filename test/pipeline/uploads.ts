@@ -11,9 +11,10 @@ export function eventsOf(requests: readonly Uint8Array[]): Uint8Array[] {
   });
 }
 
-/** A recorded run as streams to upload, each with an invocation id of its own. */
+/** A recorded run as streams to upload, each with an invocation id of its own; none where Bazel sent no event. */
 export function uploadsOf(run: CorpusRun, project = "default"): UploadedStream[] {
-  return readInvocations(run).map((requests, index) => ({
+  const invocations = readInvocations(run).filter((requests) => requests.length > 0);
+  return invocations.map((requests, index) => ({
     project,
     invocationId: `${run.name}-${index}`,
     buildId: `build-of-${run.name}-${index}`,

@@ -5,6 +5,7 @@ import { readAborted } from "@millrace/proto/bep/readers/aborted";
 import { TargetStatus } from "@millrace/proto/pipeline";
 import { isMalformed } from "@millrace/proto/wire/field-scanner";
 import type { RowsBuilder } from "../rows-builder.ts";
+import { patternsOf } from "./pattern.ts";
 import { presentText, storable } from "./present.ts";
 
 const targetIds: ReadonlySet<number> = new Set([idField.targetCompleted, idField.targetConfigured]);
@@ -30,6 +31,7 @@ export function abortedRows(event: BepEvent, rows: RowsBuilder, eventTimeMs: num
     });
     return true;
   }
+  if (event.id === idField.pattern) rows.patchInvocation(patternsOf(id.patterns));
   if (isNoFailure(aborted.reason)) return true;
   rows.patchInvocation({ abortReason: reason, ...presentText("failureMessage", aborted.description) });
   return true;
