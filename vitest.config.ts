@@ -41,6 +41,10 @@ export default defineConfig({
           testTimeout: 300_000,
         },
       },
+      {
+        extends: true,
+        test: { name: "mcp", include: ["test/mcp/**/*.test.ts"], fileParallelism: false, ...slow },
+      },
       { extends: true, test: { name: "tidy", include: ["test/tidy/**/*.test.ts"], ...slow } },
       {
         extends: true,

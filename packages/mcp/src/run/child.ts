@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, constants, openSync } from "node:fs";
+import { type Clock, delay } from "@millrace/base/clock";
+import { errorText } from "@millrace/base/errors";
+import { latch } from "@millrace/base/latch";
+import { fileMode } from "../store/private-file.ts";
+
+/** How a child ended. */
+export type ChildEnd =
+  | { readonly kind: "exit"; readonly code: number }
+  | { readonly kind: "signal"; readonly signal: string }
+  | { readonly kind: "spawn_failure"; readonly message: string };
+
+export interface ChildSettings {
+  readonly executable: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly stdoutPath: string;
+  readonly stderrPath: string;
+}
+
+export interface StopGraces {
+  readonly interruptMs: number;
+  readonly terminateMs: number;
+}
+
+/**
+ * Starts the program in the middle argument with a watcher beside it, in one process group. The watcher reads a pipe that only
+ * we hold: when this process dies, however, the group gets SIGINT and ten seconds later SIGKILL. `exec` makes the
+ * program take the shell's place, so its pid is the group's.
+ */
+const launcher = `
+( trap '' INT TERM; read -r _ <&3; kill -INT -$$ 2>/dev/null; sleep 10; kill -KILL -$$ 2>/dev/null ) >/dev/null 2>&1 &
+exec 3<&-
+exec "$@"
+`;
+
+/** Bazel as a child in a process group of its own; its output goes to files through descriptors, never through us. */
+export class Child {
+  readonly ended: Promise<ChildEnd>;
+  private readonly process: ChildProcess;
+  private readonly clock: Clock;
+  private isOver = false;
+
+  constructor(settings: ChildSettings, clock: Clock) {
+    this.clock = clock;
+    const flags = constants.O_CREAT | constants.O_WRONLY | constants.O_APPEND;
+    const stdout = openSync(settings.stdoutPath, flags, fileMode);
+    const stderr = openSync(settings.stderrPath, flags, fileMode);
+    try {
+      const args = ["-c", launcher, "millrace-bazel", settings.executable, ...settings.args];
+      this.process = spawn("/bin/sh", args, {
+        cwd: settings.cwd,
+        env: { ...settings.environment },
+        detached: true,
+        stdio: ["ignore", stdout, stderr, "pipe"],
+      });
+    } finally {
+      closeSync(stdout);
+      closeSync(stderr);
+    }
+    this.process.stdio[3]?.on("error", () => {});
+    this.ended = this.watch();
+  }
+
+  get pid(): number | undefined {
+    return this.process.pid;
+  }
+
+  private watch(): Promise<ChildEnd> {
+    const end = latch<ChildEnd>();
+    this.process.once("error", (error) => {
+      end.open({ kind: "spawn_failure", message: errorText(error) });
+    });
+    this.process.once("exit", (code, signal) => {
+      this.isOver = true;
+      // What is left of the group (the watcher, or what the program started) goes with it.
+      this.signal("SIGKILL");
+      end.open(code === null ? { kind: "signal", signal: signal ?? "unknown" } : { kind: "exit", code });
+    });
+    return end.promise;
+  }
+
+  /** To the whole group. */
+  signal(signal: "SIGINT" | "SIGTERM" | "SIGKILL"): void {
+    if (this.pid === undefined) return;
+    try {
+      process.kill(-this.pid, signal);
+    } catch {
+      // The group is gone, which is what was wanted.
+    }
+  }
+
+  /** SIGINT, then SIGTERM, then SIGKILL, each after its grace. Resolves when the child has ended. */
+  async stop(graces: StopGraces): Promise<void> {
+    const steps = [
+      { signal: "SIGINT", graceMs: graces.interruptMs },
+      { signal: "SIGTERM", graceMs: graces.terminateMs },
+      { signal: "SIGKILL", graceMs: 0 },
+    ] as const;
+    for (const step of steps) {
+      if (this.isOver) return;
+      this.signal(step.signal);
+      if (step.graceMs > 0) await Promise.race([this.ended, delay(this.clock, step.graceMs)]);
+    }
+    await this.ended;
+  }
+}
