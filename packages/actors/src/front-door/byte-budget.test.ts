@@ -192,6 +192,15 @@ describe("the process's bound", () => {
     expect(streams.map((stream) => stream.resumed)).toEqual([0, 1, 1, 0, 0]);
   });
 
+  it("admits at once when what the ended stream was receiving is enough", () => {
+    const { budget, open, fill } = world(small);
+    const streams = [open(), open(), open(), open(), open()] as const;
+    for (const stream of streams) fill(stream, 3 * MiB, 64 * KiB);
+    expect(budget.admit(streams[4].account, 1 * MiB - overhead)).toBe(true);
+    expect(budget.admit(streams[0].account, 100)).toBe(true);
+    expect(streams[4].shed).toBe(1);
+  });
+
   it("ends the one that asks when it is the newest", () => {
     const { open, fill, receive } = world(small);
     const streams = [open(), open(), open(), open(), open()] as const;

@@ -116,11 +116,7 @@ export class ByteBudget {
   admit(stream: StreamAccount, messageBytes: number): boolean {
     const account = asAccount(stream);
     const cost = messageBytes + eventOverheadBytes;
-    if (account.isGranted) {
-      assert(account.receiving === cost, "a stream asks again for the message it waited for");
-      account.isGranted = false;
-      return true;
-    }
+    if (account.isGranted) return takeGrant(account, cost);
     assert(account.receiving === 0, "a stream receives one message at a time");
     if (account.isClosed || account.waiting > 0) return false;
     const obstacle = this.obstacleOf(account, cost);
@@ -131,7 +127,8 @@ export class ByteBudget {
     account.waiting = cost;
     this.wait(account, obstacle);
     if (obstacle === "process") this.shedFor(account);
-    return false;
+    // Whoever had to go may have left enough.
+    return account.isGranted && takeGrant(account, cost);
   }
 
   /** The message admitted last has arrived and holds an event of `eventBytes`: only that is kept. */
@@ -272,6 +269,12 @@ export class ByteBudget {
     newest.isShed = true;
     newest.holder.shed();
   }
+}
+
+function takeGrant(account: Account, cost: number): true {
+  assert(account.receiving === cost, "a stream asks again for the message it waited for");
+  account.isGranted = false;
+  return true;
 }
 
 function asAccount(stream: StreamAccount): Account {

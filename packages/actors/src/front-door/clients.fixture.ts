@@ -35,6 +35,8 @@ export class StreamClient {
     this.client = new Client(`127.0.0.1:${port}`, options.channel ?? credentials.createInsecure(), {
       "grpc.use_local_subchannel_pool": 1,
       "grpc.max_send_message_length": -1,
+      // Its TLS does not take an address for a name.
+      ...(options.channel?._isSecure() === true ? { "grpc.ssl_target_name_override": "localhost" } : {}),
     });
     const metadata = new Metadata();
     if (options.apiKey !== undefined) metadata.set("x-api-key", options.apiKey);
@@ -113,7 +115,7 @@ export class RawStream {
   isClosed = false;
 
   constructor(port: number, options: { headers?: Record<string, string>; reads?: boolean } = {}) {
-    this.session = http2.connect(`http://127.0.0.1:${port}`);
+    this.session = http2.connect(`http://127.0.0.1:${port}`, { maxSessionMemory: 1_000 });
     this.session.on("error", () => {});
     this.stream = this.session.request({
       ":method": "POST",

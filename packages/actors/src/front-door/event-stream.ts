@@ -122,7 +122,7 @@ export class EventStream implements StreamCallSink, IngestListener, AccountHolde
 
   broken(): void {
     if (this.isOver) return;
-    this.opened?.lane.broken();
+    if (this.postponed === undefined) this.opened?.lane.broken();
     this.finish(undefined);
   }
 
@@ -153,18 +153,11 @@ export class EventStream implements StreamCallSink, IngestListener, AccountHolde
   }
 
   ended(status: EndStatus, message: string): void {
-    if (this.isOver) return;
-    const hasAcked = this.opened !== undefined && this.opened.acks.acked >= this.opened.first;
-    if (this.world.isDraining() && status === endStatus.unavailable && !hasAcked) {
-      // Without an acknowledgement this end costs the client one of its few retries.
-      this.postponed = { status, message };
-      return;
-    }
-    this.end({ status, message });
+    this.endOrPostpone({ status, message });
   }
 
   lost(): void {
-    if (!this.isOver) this.end(this.world.isDraining() ? rules.draining : rules.threadDied);
+    this.endOrPostpone(this.world.isDraining() ? rules.draining : rules.threadDied);
     if (this.account !== undefined) this.world.budget.forget(this.account);
   }
 
@@ -314,6 +307,15 @@ export class EventStream implements StreamCallSink, IngestListener, AccountHolde
     });
     this.opened?.lane.broken();
     this.end(refusal);
+  }
+
+  /** During a drain an end without any acknowledgement costs the client one of its few retries: it comes last. */
+  private endOrPostpone(refusal: rules.Refusal): void {
+    if (this.isOver || this.postponed !== undefined) return;
+    const hasAcked = this.opened !== undefined && this.opened.acks.acked >= this.opened.first;
+    const isForced = refusal.status === endStatus.unavailable && this.world.isDraining();
+    if (isForced && !hasAcked) this.postponed = refusal;
+    else this.end(refusal);
   }
 
   /** The acknowledgements that wait leave first, whether the client reads or not, and in one write with an OK. */

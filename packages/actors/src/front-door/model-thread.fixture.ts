@@ -123,7 +123,7 @@ export class ModelThread {
       }
       case "broken": {
         const connection = this.connection(message.connection);
-        assert.ok(!connection.isBroken && !connection.isEnded, "broken once, and not after the end");
+        assert.ok(!connection.isBroken, "broken once");
         connection.isBroken = true;
         return this.turn([message.connection]);
       }

@@ -1,4 +1,4 @@
-import type { MessagePort, Transferable } from "node:worker_threads";
+import { type MessagePort, receiveMessageOnPort, type Transferable } from "node:worker_threads";
 import { assert, unreachable } from "@millrace/base/assert";
 import type { PeekedRequest } from "@millrace/proto/bes/peek";
 import {
@@ -68,6 +68,14 @@ export class ThreadLink {
     if (this.isClosed) return;
     this.isClosed = true;
     this.port.removeAllListeners("message");
+    // What the thread said before it ended may still lie in the port: acknowledgements of what is committed.
+    for (
+      let last = receiveMessageOnPort(this.port);
+      last !== undefined;
+      last = receiveMessageOnPort(this.port)
+    ) {
+      this.handle(last.message as FromThread);
+    }
     this.port.close();
     const lost = [...this.listeners.values()];
     this.listeners.clear();
