@@ -116,14 +116,17 @@ export class Projector {
   private emit(examined: Examined): void {
     const { bytes, envelope, places, stderr, stdout } = examined;
     const sink = this.sink();
-    const consoleTexts = [stderr, stdout].filter((text) => text !== undefined);
-    for (const text of consoleTexts) sink.log(scrubConsoleText(text));
+    let consoleTexts: readonly ConsoleText[] = noTexts;
+    if (stderr !== undefined || stdout !== undefined) {
+      consoleTexts = [stderr, stdout].filter((text) => text !== undefined);
+      for (const text of consoleTexts) sink.log(scrubConsoleText(text));
+      this.emitted = {
+        stderr: stderr?.stateAfter ?? this.emitted.stderr,
+        stdout: stdout?.stateAfter ?? this.emitted.stdout,
+      };
+    }
     const scrubbed = scrubEvent({ bytes, envelope }, { places, consoleTexts });
     const isDecoded = this.project(examined, { scrubbed, rows: sink.rows });
-    this.emitted = {
-      stderr: stderr?.stateAfter ?? this.emitted.stderr,
-      stdout: stdout?.stateAfter ?? this.emitted.stdout,
-    };
     sink.event(scrubbed, { endsStream: envelope?.kind === "stream-finished", undecoded: !isDecoded });
   }
 
@@ -140,6 +143,7 @@ export class Projector {
 }
 
 const nothing = new Uint8Array(0);
+const noTexts: readonly ConsoleText[] = [];
 
 function isDecided({ stderr, stdout }: Examined): boolean {
   return isTextDecided(stderr) && isTextDecided(stdout);

@@ -1,0 +1,204 @@
+import { byteOf, folded, has, inName, inQuery, inValue, isBlank, latin1, runEnd } from "../bytes.ts";
+import { judgeName, type NameJudgement } from "../credential-names.ts";
+import { type Continuation, continuation, quoted, secretKind } from "../secret-kind.ts";
+import type { TextScan } from "../text-scan.ts";
+import { beginsPem } from "./pem.ts";
+import { enclosingQuote, openingQuote, passBlanks, passColour } from "./quotes.ts";
+import { endOfScheme, judgeValue } from "./value-judgement.ts";
+
+const nameBytesMax = 64;
+
+const restOfArgument = continuation(secretKind.rest);
+const wholeLine = continuation(secretKind.line);
+const valueRun = continuation(secretKind.value);
+const queryRun = continuation(secretKind.query);
+
+/** A name and what stands around it, up to where its value begins. */
+interface Assignment {
+  readonly name: NameJudgement;
+  readonly nameFrom: number;
+  /** The name is in quotes, as in JSON. */
+  readonly quotedName: boolean;
+  readonly separator: "=" | ":" | " ";
+  /** White space stands between name, separator and value. */
+  readonly spaced: boolean;
+  readonly valueFrom: number;
+  readonly header: boolean;
+  /** Of `--client_env=NAME=value` and its like. */
+  readonly ofEnvironmentFlag: boolean;
+  readonly inQuery: boolean;
+}
+
+/**
+ * A marker within a name that may stand for a credential (`toke`, `pwd=`): `NAME=value`, `"name": "value"`,
+ * `Header-Name: value`, `--name value`, `?name=value`.
+ */
+export function namedValue(scan: TextScan, at: number): void {
+  const assignment = readAssignment(scan, at);
+  if (assignment === undefined) return;
+  if (scan.rough) {
+    // What stands before the name is unknown, so the name cannot be judged but by its end.
+    const { separator, spaced, quotedName, name, header } = assignment;
+    if (separator !== ":" || spaced || quotedName || name.wholeLine || header) scan.secret(at, valueRun);
+    return;
+  }
+  if (!isCredential(assignment)) return;
+  if (assignment.inQuery) maskRun(scan, assignment, queryRun);
+  else if (isWholeArgument(scan, assignment)) maskArgument(scan, assignment);
+  else maskInText(scan, assignment);
+}
+
+function readAssignment(scan: TextScan, at: number): Assignment | undefined {
+  const { bytes, to } = scan;
+  const nameTo = runEnd(bytes, { from: at, to: Math.min(to, at + nameBytesMax), bits: inName });
+  if (nameTo === to) return undefined;
+  const closing = openingQuote(scan, passColour(scan, nameTo));
+  const afterName = closing?.behind ?? passColour(scan, nameTo);
+  const separatorAt = passBlanks(scan, afterName);
+  if (separatorAt >= to) return undefined;
+  const nameFrom = startOfName(scan, at);
+  const isFlag = bytes[nameFrom] === byteOf.dash && bytes[nameFrom + 1] === byteOf.dash;
+  const mayBeFlag = (isFlag || scan.rough) && closing === undefined && separatorAt > afterName;
+  const separator = separatorOf(bytes[separatorAt] as number, mayBeFlag);
+  if (separator === undefined) return undefined;
+  const behind = separator === " " ? separatorAt : behindSeparator(scan, separatorAt);
+  const blanksTo = passBlanks(scan, behind);
+  const valueFrom = passColour(scan, blanksTo);
+  if (valueFrom >= to) return undefined;
+  const text = latin1(bytes, nameFrom, nameTo);
+  const before = nameFrom > scan.from ? (bytes[nameFrom - 1] as number) : 0;
+  return {
+    name: judgeName(text.replace(/^-+/, "")),
+    nameFrom,
+    quotedName: closing !== undefined,
+    separator,
+    spaced: separatorAt > afterName || blanksTo > behind,
+    valueFrom,
+    header: text.includes("-") && !text.startsWith("-"),
+    ofEnvironmentFlag: followsEnvironmentFlag(scan, nameFrom),
+    inQuery:
+      separator === "=" &&
+      (before === byteOf.question || before === byteOf.ampersand || before === byteOf.semicolon),
+  };
+}
+
+function separatorOf(byte: number, mayBeFlag: boolean): Assignment["separator"] | undefined {
+  if (byte === byteOf.equals) return "=";
+  if (byte === byteOf.colon) return ":";
+  return mayBeFlag && byte !== byteOf.dash ? " " : undefined;
+}
+
+/** Behind `=`, `:`, `:=` or `=>`. */
+function behindSeparator(scan: TextScan, at: number): number {
+  const next = scan.bytes[at + 1];
+  const second = scan.bytes[at] === byteOf.colon ? byteOf.equals : byteOf.greater;
+  return next === second && at + 1 < scan.to ? at + 2 : at + 1;
+}
+
+function startOfName(scan: TextScan, at: number): number {
+  const limit = Math.max(scan.from, at - nameBytesMax);
+  let start = at;
+  while (start > limit && has(scan.bytes[start - 1], inName)) start -= 1;
+  return start;
+}
+
+/** `_env=` or `_env ` stands before the name, and perhaps a quote. */
+function followsEnvironmentFlag(scan: TextScan, nameFrom: number): boolean {
+  const before = scan.bytes[nameFrom - 1];
+  const to = before === byteOf.doubleQuote || before === byteOf.singleQuote ? nameFrom - 1 : nameFrom;
+  if (to - 5 < scan.from) return false;
+  return /^_env[= ]$/.test(latin1(scan.bytes, to - 5, to));
+}
+
+function isCredential({ name, ofEnvironmentFlag, inQuery, separator }: Assignment): boolean {
+  if (inQuery) return name.ends || name.queryOnly;
+  if (separator === "=" && (ofEnvironmentFlag || name.environmentStyle)) return name.contains || name.ends;
+  return name.ends || (separator === ":" && name.wholeLine);
+}
+
+/** `--flag=value` or `NAME=value` as a whole argument. */
+function isWholeArgument(scan: TextScan, { nameFrom, separator, quotedName, spaced }: Assignment): boolean {
+  if (!scan.argument || quotedName) return false;
+  if (separator === " ") return scan.bytes[scan.from] === byteOf.dash && nameFrom === scan.from;
+  const plain = separator === "=" && !spaced;
+  return plain && (nameFrom === scan.from || scan.bytes[scan.from] === byteOf.dash);
+}
+
+function maskArgument(scan: TextScan, { valueFrom, ofEnvironmentFlag }: Assignment): void {
+  const value = { from: valueFrom, bits: inValue, mustLookMadeUp: false };
+  if (ofEnvironmentFlag || judgeValue(scan, value) === "secret") scan.secret(valueFrom, restOfArgument);
+}
+
+function maskInText(scan: TextScan, assignment: Assignment): void {
+  const { separator, name, valueFrom, quotedName } = assignment;
+  const quote = openingQuote(scan, valueFrom);
+  if (quote !== undefined && separator !== " ") {
+    const from = quote.behind;
+    if (from < scan.to && scan.bytes[from] !== quote.quote) {
+      judgeRun(scan, {
+        from,
+        kind: quoted(quote.quote, quote.depth),
+        mustLookMadeUp: false,
+        closing: quote.quote,
+      });
+    }
+    return;
+  }
+  const first = scan.bytes[valueFrom];
+  if (first === byteOf.leftBrace || first === byteOf.leftBracket) return;
+  if (quotedName) {
+    maskRun(scan, { ...assignment, spaced: true }, queryRun);
+    return;
+  }
+  const around = enclosingQuote(scan, assignment.nameFrom);
+  if (separator === ":" && name.wholeLine) {
+    maskLine(scan, valueFrom, around === undefined ? wholeLine : quoted(around.quote, around.depth));
+  } else if (separator === "=" && !assignment.spaced && around !== undefined) {
+    judgeRun(scan, { from: valueFrom, kind: quoted(around.quote, around.depth), mustLookMadeUp: false });
+  } else if (isLikely(scan, assignment)) maskRun(scan, assignment, valueRun);
+}
+
+/** A colon without white space is a label's or a time's, but for headers of the form `x-…`. */
+function isLikely(scan: TextScan, { separator, spaced, nameFrom }: Assignment): boolean {
+  return separator !== ":" || spaced || isExtensionHeader(scan, nameFrom);
+}
+
+function isExtensionHeader(scan: TextScan, nameFrom: number): boolean {
+  return folded[scan.bytes[nameFrom] as number] === letterX && scan.bytes[nameFrom + 1] === byteOf.dash;
+}
+
+function maskLine(scan: TextScan, from: number, kind: Continuation): void {
+  if (endOfScheme(scan, from) >= 0) scan.secret(from, kind);
+  else judgeRun(scan, { from, kind, mustLookMadeUp: false });
+}
+
+function maskRun(scan: TextScan, assignment: Assignment, kind: Continuation): void {
+  const { separator, spaced, nameFrom, valueFrom, inQuery: ofQuery, name } = assignment;
+  const scheme = endOfScheme(scan, valueFrom);
+  const from = scheme < 0 ? valueFrom : runEnd(scan.bytes, { from: scheme, to: scan.to, bits: isBlank });
+  if (scheme >= 0 && from === scheme) return;
+  const assigned = separator === "=" && !spaced && (!ofQuery || name.ends);
+  const sure = scheme >= 0 || assigned || (separator === ":" && isExtensionHeader(scan, nameFrom));
+  judgeRun(scan, { from, kind, mustLookMadeUp: !sure });
+}
+
+const letterX = 0x78;
+
+interface Judged {
+  readonly from: number;
+  readonly kind: Continuation;
+  readonly mustLookMadeUp: boolean;
+  readonly closing?: number;
+}
+
+function judgeRun(scan: TextScan, judged: Judged): void {
+  const { from, kind } = judged;
+  const bits = kind.kind === secretKind.query ? inQuery : inValue;
+  if (from >= scan.to || !has(scan.bytes[from], bits)) return;
+  const pem = beginsPem(scan, from);
+  // The PEM rule masks it, to the end of the block.
+  if (pem === "yes") return;
+  const judgement = pem === "unsure" ? pem : judgeValue(scan, { ...judged, bits });
+  if (judgement === "secret") scan.secret(from, kind);
+  else if (judgement === "unsure") scan.unsure(from, pem === "unsure" ? continuation(secretKind.pem) : kind);
+}

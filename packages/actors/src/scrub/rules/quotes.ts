@@ -1,0 +1,56 @@
+import { byteOf, has, inValue, isBlank, isDigit, runEnd } from "../bytes.ts";
+import type { TextScan } from "../text-scan.ts";
+
+/** A quote and how many backslashes stand before it: JSON within JSON has one, a level deeper three. */
+export interface Quote {
+  readonly quote: number;
+  readonly depth: number;
+  /** Where the quoted text begins. */
+  readonly behind: number;
+}
+
+const backslashesMax = 7;
+const lookBehindMax = 96;
+const blanksMax = 4;
+
+/** The quote that stands at `at`, backslashes first. */
+export function openingQuote(scan: TextScan, at: number): Quote | undefined {
+  let index = at;
+  while (index < scan.to && index - at < backslashesMax && scan.bytes[index] === byteOf.backslash) index += 1;
+  const byte = scan.bytes[index];
+  if (index >= scan.to || !isQuote(byte)) return undefined;
+  return { quote: byte as number, depth: index - at, behind: index + 1 };
+}
+
+/** The quote that opens the word in which `at` lies, if it begins with one: `'--flag=NAME=…`. */
+export function enclosingQuote(scan: TextScan, at: number): Quote | undefined {
+  const limit = Math.max(scan.from, at - lookBehindMax);
+  let index = at;
+  while (index > limit && has(scan.bytes[index - 1], inValue)) index -= 1;
+  const byte = scan.bytes[index - 1];
+  if (index === limit || !isQuote(byte)) return undefined;
+  let depth = 0;
+  while (index - 2 - depth >= scan.from && scan.bytes[index - 2 - depth] === byteOf.backslash) depth += 1;
+  return { quote: byte as number, depth, behind: index };
+}
+
+/** Behind at most a few spaces and tabs. */
+export function passBlanks(scan: TextScan, at: number): number {
+  return runEnd(scan.bytes, { from: at, to: Math.min(scan.to, at + blanksMax), bits: isBlank });
+}
+
+/** Behind the colour codes (`ESC[31m`) at `at`, if any. */
+export function passColour(scan: TextScan, at: number): number {
+  let index = at;
+  while (scan.bytes[index] === byteOf.escape && scan.bytes[index + 1] === byteOf.leftBracket) {
+    let end = index + 2;
+    while (end < scan.to && (has(scan.bytes[end], isDigit) || scan.bytes[end] === byteOf.semicolon)) end += 1;
+    if (end >= scan.to) return scan.to;
+    index = end + 1;
+  }
+  return index;
+}
+
+function isQuote(byte: number | undefined): boolean {
+  return byte === byteOf.doubleQuote || byte === byteOf.singleQuote;
+}
