@@ -163,7 +163,8 @@ function joinParts(
   payload: number,
   id: number,
 ): BepEvent | Malformed {
-  const gathered = { payload: [] as Uint8Array[], id: [] as Uint8Array[] };
+  const payloadParts = new Parts(payload, payloadFields);
+  const idParts = new Parts(id, idFields);
   let childCount = 0;
   let lastMessage = false;
   const scanner = new FieldScanner().reset(at.bytes, at.from, at.to);
@@ -173,11 +174,11 @@ function joinParts(
     if (scanner.field === childrenField) childCount += 1;
     else if (scanner.field === idMessageField) {
       const inner = scanner.child();
-      while (inner.next()) if (inner.wireType === wireBytes) gather(gathered.id, inner, id, idFields);
-    } else gather(gathered.payload, scanner, payload, payloadFields);
+      while (inner.next()) if (inner.wireType === wireBytes) idParts.gather(inner);
+    } else payloadParts.gather(scanner);
   }
-  const payloadBytes = Buffer.concat(gathered.payload);
-  const bytes = Buffer.concat([payloadBytes, ...gathered.id]);
+  const payloadBytes = Buffer.concat(payloadParts.list);
+  const bytes = Buffer.concat([payloadBytes, ...idParts.list]);
   return {
     kind: "bep",
     bytes,
@@ -193,7 +194,19 @@ function joinParts(
   };
 }
 
-function gather(parts: Uint8Array[], scanner: FieldScanner, field: number, known: ReadonlySet<number>): void {
-  if (scanner.field === field) parts.push(scanner.bytes.subarray(scanner.from, scanner.to));
-  else if (known.has(scanner.field)) parts.length = 0;
+/** The parts of one member of a oneof; another member drops what came before it. */
+class Parts {
+  readonly list: Uint8Array[] = [];
+  private readonly field: number;
+  private readonly known: ReadonlySet<number>;
+
+  constructor(field: number, known: ReadonlySet<number>) {
+    this.field = field;
+    this.known = known;
+  }
+
+  gather(scanner: FieldScanner): void {
+    if (scanner.field === this.field) this.list.push(scanner.bytes.subarray(scanner.from, scanner.to));
+    else if (this.known.has(scanner.field)) this.list.length = 0;
+  }
 }
