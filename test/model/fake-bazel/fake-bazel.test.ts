@@ -118,6 +118,17 @@ describe.each(["grpc-js", "http2"] as const)("over %s", (transport) => {
     expect(report).toMatchObject({ exitCode: 45, message: expect.stringContaining("no ACK was expected") });
   });
 
+  test("answers garbage once: as an INTERNAL error, retried, exit 0", async () => {
+    const { report } = await run({
+      ...ackAtOnce,
+      onEvent: (sequence, stream) => {
+        if (stream.number === 1 && sequence === 20) stream.babble();
+        else stream.ack(sequence);
+      },
+    });
+    expect(report).toMatchObject({ exitCode: 0, streams: [1, 20] });
+  });
+
   test.each([statusCode.failedPrecondition, statusCode.invalidArgument])(
     "code %d at 20: exit 45 at once, no retry, finish events sent",
     async (code) => {

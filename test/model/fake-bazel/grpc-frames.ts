@@ -1,12 +1,8 @@
 const prefixBytes = 5;
 
-/** A gRPC message on the wire: not compressed, its length in four bytes, its bytes. */
-export function frameGrpc(message: Uint8Array): Buffer {
-  const frame = Buffer.allocUnsafe(prefixBytes + message.length);
-  frame[0] = 0;
-  frame.writeUInt32BE(message.length, 1);
-  frame.set(message, prefixBytes);
-  return frame;
+/** What goes before a gRPC message on the wire: not compressed, its length in four bytes. */
+export function grpcPrefix(length: number): Uint8Array {
+  return Uint8Array.of(0, length >>> 24, length >>> 16, length >>> 8, length);
 }
 
 /** Cuts what arrives into messages. */

@@ -36,7 +36,8 @@ test("payloads of any bytes arrive as they are", () => {
       fc.uint8Array({ maxLength: 300 }),
       fc.integer({ min: 1, max: 2 ** 40 }),
       (payload, sequence) => {
-        const [make] = [...requestsOfPayloads([payload], { names, clock })];
+        const long = { ...names, buildId: "b".repeat(200) };
+        const [make] = [...requestsOfPayloads([payload], { names: long, clock })];
         const decoded = decodeRequest(make?.(sequence) ?? new Uint8Array(0));
         expect(decoded.sequence).toBe(sequence);
         const bytes = google.devtools.build.v1.BuildEvent.decode(decoded.event).bazelEvent?.value ?? [];

@@ -18,6 +18,8 @@ export interface ServedStream {
   /** 1 for the first stream the server sees. */
   readonly number: number;
   ack(...sequences: number[]): void;
+  /** Sends bytes that are no acknowledgement. */
+  babble(): void;
   /** Ends the stream with OK. */
   endOk(): void;
   fail(code: number, message?: string): void;
@@ -97,6 +99,9 @@ function serve(
         if (!isOver)
           call.write(PublishBuildToolEventStreamResponse.encode({ sequenceNumber }).finish() as Buffer);
       }
+    },
+    babble: () => {
+      call.write(Buffer.from([0x0a, 0xff]));
     },
     endOk: () => {
       if (!isOver) call.end();

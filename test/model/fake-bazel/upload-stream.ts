@@ -1,6 +1,13 @@
 import { type Clock, delay } from "@millrace/base/clock";
-import { google } from "@millrace/proto/gen/bes";
-import { type BesChannel, type BesStream, type CallStatus, type Headers, streamPath } from "./bes-channel.ts";
+import protobuf from "protobufjs/minimal.js";
+import {
+  type BesChannel,
+  type BesStream,
+  type CallStatus,
+  type Headers,
+  statusCode,
+  streamPath,
+} from "./bes-channel.ts";
 import {
   persistentExitCode,
   type RetryPolicy,
@@ -9,7 +16,8 @@ import {
 } from "./retry-policy.ts";
 import type { UploadQueue } from "./upload-queue.ts";
 
-const { PublishBuildToolEventStreamResponse } = google.devtools.build.v1;
+// PublishBuildToolEventStreamResponse.sequence_number = 2, a varint.
+const sequenceTag = 0x10;
 
 /** What an upload did. */
 export interface UploadReport {
@@ -148,8 +156,16 @@ class Uploader {
   private receive(message: Uint8Array, stream: BesStream, state: OneStream): void {
     if (state.isOver) return;
     const { queue, clock, retries, options } = this.upload;
-    const { sequenceNumber } = PublishBuildToolEventStreamResponse.decode(message);
-    const waited = queue.acknowledge(sequenceNumber, clock.monotonic());
+    const sequence = readAck(message);
+    if (sequence === undefined) {
+      stream.cancel();
+      state.finish({
+        kind: "status",
+        status: { code: statusCode.internal, message: "Invalid protobuf byte sequence" },
+      });
+      return;
+    }
+    const waited = queue.acknowledge(sequence, clock.monotonic());
     if (typeof waited !== "number") {
       stream.cancel();
       state.finish({ kind: "fault", message: waited.fault });
@@ -157,13 +173,14 @@ class Uploader {
     }
     retries.sawAck();
     this.ackLatenciesMs.push(waited);
-    options.onAck?.(sequenceNumber);
+    options.onAck?.(sequence);
   }
 
   private async send(stream: BesStream, state: OneStream): Promise<void> {
     const { queue, clock, channel, options } = this.upload;
+    const mayPause = (options.gapMs ?? 0) > 0 || options.beforeEvent !== undefined;
     for (;;) {
-      if (!queue.allIsSent) await this.paceAndHook();
+      if (mayPause && !queue.allIsSent) await this.paceAndHook();
       if (state.isOver) return;
       const next = queue.takeNext(clock.monotonic());
       if (next === undefined) break;
@@ -209,6 +226,22 @@ class Uploader {
       stream.cancel();
       state.finish({ kind: "timeout" });
     });
+  }
+}
+
+/** The number of a PublishBuildToolEventStreamResponse; undefined when it is malformed. Bazel reads nothing else of it. */
+function readAck(message: Uint8Array): number | undefined {
+  try {
+    const reader = protobuf.Reader.create(message);
+    let sequence = 0;
+    while (reader.pos < reader.len) {
+      const tag = reader.tag();
+      if (tag === sequenceTag) sequence = Number(reader.int64());
+      else reader.skipType(tag & 7, 0, tag >>> 3);
+    }
+    return sequence;
+  } catch {
+    return undefined;
   }
 }
 
