@@ -29,7 +29,7 @@ export function diagnosticRow(diagnostic: Diagnostic, isFirst: boolean): JsonObj
 /** The answer to a finished run: within its budget, the cause first, and exactly what to ask next. */
 export function finishedAnswer(
   invocation: Invocation,
-  at: { encoding: ResultEncoding; views: readonly string[] },
+  at: { encoding: ResultEncoding; views: readonly string[]; output: string },
 ): Encoded {
   const { summary, request, run } = invocation;
   const isSuccess = invocation.state === "succeeded";
@@ -42,13 +42,14 @@ export function finishedAnswer(
     exit_code: invocation.termination?.kind === "exit" ? invocation.termination.code : null,
     duration_ms: summary?.elapsed_ms ?? 0,
     headline: cutText(summary?.headline ?? "", headlineBytes),
+    ...(at.output === "" ? {} : { output: at.output }),
     ...countsOf(invocation),
     ...(summary?.query_result_count === undefined ? {} : { query_result_count: summary.query_result_count }),
     ...(summary?.coverage === undefined ? {} : { coverage: { ...summary.coverage } }),
     ...(run === undefined ? {} : { run: runFields(run) }),
     ...(summary?.truncated === true ? { truncated: true } : {}),
     available_views: [...at.views],
-    ...nextOf(invocation),
+    ...(at.output === "" ? nextOf(invocation) : {}),
   });
   const lists = [
     { name: "output_excerpt", items: run?.output_excerpt ?? [], minimum: 0 },

@@ -29,7 +29,7 @@ const lastWordsBytes = 16 << 10;
 /** Commands whose standard output is the answer, line by line. */
 export const rowCommands: ReadonlySet<string> = new Set(["query", "cquery", "aquery"]);
 /** Commands that print something to read. */
-const textCommands: ReadonlySet<string> = new Set(["info", "help", "version", "mod"]);
+export const textCommands: ReadonlySet<string> = new Set(["info", "help", "version", "mod"]);
 
 /** What a finished process leaves to be understood. */
 export interface Ending {

@@ -9,11 +9,18 @@ export function plainLine(line: string): string {
   return overwritten === -1 ? end : end.slice(overwritten + 1);
 }
 
+// The sandbox's own trace, which some distributions' Bazel always prints.
+const sandboxTrace = /^\d{9,}\.\d+: src\/main\/tools\//;
+
+/** True for lines of the sandbox about itself: they are not even kept. */
+export function isSandboxTrace(line: string): boolean {
+  return sandboxTrace.test(line);
+}
+
 const noise: readonly RegExp[] = [
   /^\s*$/,
   /^(INFO|DEBUG|Loading|Analyzing|Extracting|Starting local Bazel|Computing main repo):?/,
-  // The sandbox's own trace, which some distributions' Bazel always prints.
-  /^\d{9,}\.\d+: src\/main\/tools\//,
+  sandboxTrace,
   /^\[\d[\d,]* \/ \d[\d,]*\]/,
   /^(FAILED:|ERROR:)?\s*Build did NOT complete successfully/,
   /^Target \S+ failed to build$/,

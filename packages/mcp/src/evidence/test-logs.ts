@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import { isSandboxTrace } from "../diagnose/noise.ts";
 import type { TestAttempt, TestRecord } from "../reduce/test-table.ts";
 import type { TestCase } from "../store/details.ts";
 import { fileMode } from "../store/private-file.ts";
@@ -43,6 +44,7 @@ export class TestLogs {
     if (this.bytes + text.length > allLogsBytesMax) return "test_log_not_snapshotted";
     this.bytes += text.length;
     for (const line of text.trimEnd().split("\n")) {
+      if (isSandboxTrace(line)) continue;
       this.rows.push(JSON.stringify({ label, text: this.redact(line) }));
     }
     return undefined;

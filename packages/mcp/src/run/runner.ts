@@ -1,6 +1,7 @@
 import { delay } from "@millrace/base/clock";
-import type { Capture } from "../capture/capture.ts";
-import { noCapture, tailCapture } from "../capture/capture.ts";
+import { errorText } from "@millrace/base/errors";
+import { type Capture, noCapture, tailCapture } from "../capture/capture.ts";
+import { fifoCapture } from "../capture/fifo-capture.ts";
 import { file } from "../store/layout.ts";
 import { replaceFile } from "../store/private-file.ts";
 import { type Deferred, type Invocation, isTerminal, type State } from "../store/record.ts";
@@ -86,7 +87,22 @@ export class Runner {
 
   private async captureFor(spec: InvocationSpec): Promise<Capture> {
     if (!hasEvents(spec.command)) return noCapture();
-    return tailCapture(this.at.store.pathOf(spec.id, file.events));
+    const { store, settings, clock, random, log } = this.at;
+    const events = store.pathOf(spec.id, file.events);
+    try {
+      if (settings.bepTransport === "fifo") {
+        return await fifoCapture({ pipe: store.pathOf(spec.id, "events.pipe"), events });
+      }
+      if (settings.bepTransport === "bes") {
+        // Loaded only when asked for: gRPC would be half of every server's start.
+        const { besCapture } = await import("../capture/bes-capture.ts");
+        return await besCapture({ events, clock, random, log });
+      }
+    } catch (error) {
+      // The file works everywhere.
+      log.warn("events are captured by file instead", { error: errorText(error) });
+    }
+    return tailCapture(events);
   }
 
   get(id: string): Run | undefined {

@@ -1,5 +1,6 @@
 import type { Clock } from "@millrace/base/clock";
 import type { Log } from "@millrace/base/log";
+import type { Random } from "@millrace/base/random";
 import type { Redactor } from "../redact/redactor.ts";
 import type { Store } from "../store/store.ts";
 import type { RunSettings } from "./config.ts";
@@ -14,5 +15,6 @@ export interface Surroundings {
   readonly locks: OutputBaseLocks;
   readonly permits: Permits;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
 }

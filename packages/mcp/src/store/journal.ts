@@ -7,6 +7,7 @@ import {
   readFileSync,
   readSync,
   renameSync,
+  statSync,
   unlinkSync,
   utimesSync,
   writeFileSync,
@@ -118,14 +119,20 @@ export function readJournal(
 
 /** Whether the publisher's process still runs. */
 export function publisherIsDead(directory: string, at: { publisher: string; nowMs: number }): boolean {
-  let identity: ProcessIdentity;
+  const path = `${directory}/${at.publisher}.lock`;
   try {
-    identity = JSON.parse(readFileSync(`${directory}/${at.publisher}.lock`, "utf8")) as ProcessIdentity;
+    const identity = JSON.parse(readFileSync(path, "utf8")) as ProcessIdentity;
+    const liveness = livenessOf(identity);
+    if (liveness !== "elsewhere") return liveness === "dead";
+    return at.nowMs - statSync(path).mtimeMs > silenceMeansDeathMs;
   } catch (error) {
     return errorCode(error) === "ENOENT";
   }
-  return livenessOf(identity) === "dead";
 }
+
+/** Publishers on other machines or in other containers touch their lock every thirty seconds. */
+export const touchPeriodMs = 30_000;
+const silenceMeansDeathMs = 120_000;
 
 /** Removes what a dead publisher left. Its marker goes last: without it nobody looks for the rest. */
 export function removePublisher(directory: string, published: Published): void {

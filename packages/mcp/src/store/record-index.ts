@@ -13,6 +13,8 @@ export interface Entry {
   readonly owner: string;
   /** 0 without a deferred result. */
   readonly protectedUntilMs: number;
+  /** Raw output is still there. */
+  readonly hasEvidence: boolean;
 }
 
 export function entryOf(invocation: Invocation): Entry {
@@ -26,6 +28,7 @@ export function entryOf(invocation: Invocation): Entry {
     workspace: invocation.request.workspace,
     owner: invocation.owner,
     protectedUntilMs: invocation.deferred?.expires_at_ms ?? 0,
+    hasEvidence: invocation.evidence_expired !== true,
   };
 }
 
@@ -60,6 +63,13 @@ export class RecordIndex {
 
   all(): IterableIterator<Entry> {
     return this.entries.values();
+  }
+
+  /** Becomes a copy of another index. */
+  replaceWith(other: RecordIndex): void {
+    this.entries.clear();
+    for (const entry of other.all()) this.entries.set(entry.id, entry);
+    this.compact();
   }
 
   /** Oldest first. */

@@ -20,6 +20,7 @@ export interface Snapshot {
 const magic = "millrace-index-1\n";
 // id, four numbers of 8 bytes, state, and three indexes into the string table.
 const rowBytes = uuidBytes + 4 * 8 + 1 + 3 * 4;
+const evidenceBit = 0x80;
 
 interface Head {
   readonly journals: readonly (readonly [string, number])[];
@@ -68,7 +69,7 @@ function writeRow(rows: Buffer, at: { offset: number; entry: Entry; indexOf: (t:
   ]) {
     offset = rows.writeDoubleLE(number, offset);
   }
-  offset = rows.writeUInt8(states.indexOf(entry.state), offset);
+  offset = rows.writeUInt8(states.indexOf(entry.state) | (entry.hasEvidence ? evidenceBit : 0), offset);
   for (const text of [entry.command, entry.workspace, entry.owner]) {
     offset = rows.writeUInt32LE(at.indexOf(text), offset);
   }
@@ -116,7 +117,8 @@ function readRows(rows: Buffer, strings: readonly string[]): Entry[] {
       finishedAtMs: rows.readDoubleLE(numbers + 8),
       payloadBytes: rows.readDoubleLE(numbers + 16),
       protectedUntilMs: rows.readDoubleLE(numbers + 24),
-      state: states[rows[numbers + 32] ?? 0] ?? "interrupted",
+      state: states[(rows[numbers + 32] ?? 0) & ~evidenceBit] ?? "interrupted",
+      hasEvidence: ((rows[numbers + 32] ?? 0) & evidenceBit) !== 0,
       command: strings[rows.readUInt32LE(table)] ?? "",
       workspace: strings[rows.readUInt32LE(table + 4)] ?? "",
       owner: strings[rows.readUInt32LE(table + 8)] ?? "",

@@ -1,10 +1,10 @@
-import { mkdirSync, readdirSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync, statSync } from "node:fs";
 import type { Clock } from "@millrace/base/clock";
 import { errorCode, errorText, MillraceError } from "@millrace/base/errors";
 import type { Log } from "@millrace/base/log";
 import type { Random } from "@millrace/base/random";
 import { CommitQueue } from "./commit-queue.ts";
-import { Publisher, readJournal, readMarkers } from "./journal.ts";
+import { type Published, Publisher, readJournal, readMarkers } from "./journal.ts";
 import { file, invocationDirectory, type Layout, layoutOf } from "./layout.ts";
 import { type OpenedIndex, openIndex, reload } from "./open-index.ts";
 import { claimPrivateDirectory, directoryMode, replaceFile } from "./private-file.ts";
@@ -38,6 +38,8 @@ export class Store {
   readonly damaged: Map<string, string>;
   readonly openedFrom: OpenedIndex["from"];
   readonly journals: Map<string, number>;
+  /** Invocation directories without a manifest, as the start found them. */
+  readonly emptyDirectories: readonly string[];
   readonly settings: StoreSettings;
   readonly queue: CommitQueue;
   private readonly telemetry = new Telemetry();
@@ -64,6 +66,7 @@ export class Store {
     this.damaged = opened.damaged;
     this.journals = opened.journals;
     this.openedFrom = opened.from;
+    this.emptyDirectories = opened.empty;
   }
 
   newId(): string {
@@ -173,7 +176,9 @@ export class Store {
     const now = this.settings.clock.monotonic();
     if (now - this.refreshedAtMs < refreshPeriodMs) return;
     this.refreshedAtMs = now;
-    for (const marker of readMarkers(this.layout.changes)) {
+    const markers = readMarkers(this.layout.changes);
+    if (this.hasLostPublisher(markers)) return this.rebuild();
+    for (const marker of markers) {
       const from = this.journals.get(marker.id) ?? 0;
       if (marker.id === this.publisher.id || from >= marker.settled) continue;
       const range = { publisher: marker.id, from, to: marker.settled };
@@ -181,6 +186,37 @@ export class Store {
       for (const id of read.ids) reload(this.layout, id, this);
       this.journals.set(marker.id, read.end);
     }
+  }
+
+  /** A dead publisher's journal is removed once it is in the snapshot, perhaps before we have read it. */
+  private hasLostPublisher(markers: readonly Published[]): boolean {
+    if (markers.length > this.journals.size) return false;
+    const present = new Set(markers.map((marker) => marker.id));
+    return [...this.journals.keys()].some((id) => id !== this.publisher.id && !present.has(id));
+  }
+
+  private rebuild(): void {
+    const opened = openIndex(this.layout, { useSnapshot: true });
+    this.index.replaceWith(opened.index);
+    this.journals.clear();
+    for (const [id, offset] of opened.journals) this.journals.set(id, offset);
+    for (const [id, reason] of opened.damaged) this.damaged.set(id, reason);
+  }
+
+  /** Moves an invocation's directory away, which is its deletion; the caller removes what is in the trash. */
+  async remove(id: string): Promise<void> {
+    await this.queue.commit(id, () => {
+      renameSync(this.directory(id), `${this.layout.trash}/${id}`);
+      this.index.delete(id);
+    });
+  }
+
+  /** Rewrites a final record in place, whoever owns it: only what retention changes. */
+  async amend(id: string, change: (invocation: Invocation) => Invocation): Promise<void> {
+    await this.queue.commit(id, () => {
+      const invocation = readManifest(this.layout, id);
+      if (invocation !== undefined) this.writeManifest(change(invocation));
+    });
   }
 
   /** Counts something of an invocation; written a quarter of a second later, or with its next commit. */

@@ -1,6 +1,9 @@
 import type { Encoded } from "../answer/encode.ts";
 import { finishedAnswer, type Progress, progressText, runningAnswer } from "../answer/run-answer.ts";
+import { textCommands } from "../conclude/conclude.ts";
+import { tailOf } from "../conclude/scan-log.ts";
 import type { Run } from "../run/run.ts";
+import { file } from "../store/layout.ts";
 import type { Invocation } from "../store/record.ts";
 import { viewsOf } from "../views/availability.ts";
 import type { Call, ToolContext } from "./context.ts";
@@ -63,7 +66,11 @@ export async function answerFor(
   const answer =
     at.invocation === undefined
       ? runningAnswer(await progressOf(run, context), encoding)
-      : finishedAnswer(at.invocation, { encoding, views: availableNames(at.invocation, context) });
+      : finishedAnswer(at.invocation, {
+          encoding,
+          views: availableNames(at.invocation, context),
+          output: shortOutput(at.invocation, context),
+        });
   store.count(run.spec.id, "model_visible_bytes", answer.bytes);
   return answer;
 }
@@ -72,4 +79,14 @@ function availableNames(invocation: Invocation, context: ToolContext): string[] 
   return Object.entries(viewsOf(invocation, context.store))
     .filter(([, state]) => state === "available")
     .map(([name]) => name);
+}
+
+const shortOutputBytes = 1000;
+
+/** What an informational command printed, when it is short enough to be the answer. */
+function shortOutput(invocation: Invocation, context: ToolContext): string {
+  const { command, id } = invocation.request;
+  if (!textCommands.has(command) || invocation.state !== "succeeded") return "";
+  const text = tailOf(context.store.pathOf(id, file.stdout), shortOutputBytes + 1);
+  return text.length > shortOutputBytes ? "" : context.redactor.text(text.trimEnd());
 }

@@ -1,0 +1,54 @@
+import { readdirSync, unlinkSync } from "node:fs";
+import { BepFile } from "../capture/bep-file.ts";
+import { conclude, type Tools } from "../conclude/conclude.ts";
+import { publisherIsDead } from "../store/journal.ts";
+import { file } from "../store/layout.ts";
+import { isTerminal } from "../store/record.ts";
+
+/**
+ * Finishes the records that a dead server left: what its build had said until then is read from the retained events, so
+ * an interrupted run still tells its failures. Returns how many there were.
+ */
+export async function recoverOrphans(tools: Tools): Promise<number> {
+  const { store, clock } = tools;
+  const verdicts = new Map<string, boolean>();
+  const isDead = (owner: string): boolean => {
+    const known = verdicts.get(owner);
+    if (known !== undefined) return known;
+    const verdict =
+      owner !== store.publisher.id &&
+      publisherIsDead(store.layout.changes, { publisher: owner, nowMs: clock.now() });
+    verdicts.set(owner, verdict);
+    return verdict;
+  };
+  const orphans = [...store.index.all()].filter((entry) => !isTerminal(entry.state) && isDead(entry.owner));
+  for (const orphan of orphans) await recover(orphan.id, tools);
+  return orphans.length;
+}
+
+async function recover(id: string, tools: Tools): Promise<void> {
+  const { store, clock } = tools;
+  const invocation = store.read(id);
+  if (isTerminal(invocation.state)) return;
+  for (const name of readdirSync(store.directory(id))) {
+    if (name.endsWith(".tmp")) unlinkSync(store.pathOf(id, name));
+  }
+  const bep = new BepFile(store.pathOf(id, file.events));
+  await bep.finish();
+  const finishedAtMs = clock.now();
+  const reduced = bep.reducer.reduced();
+  const summary = await conclude(
+    {
+      ...{ invocation, reduced, state: "interrupted", exitCode: null, reason: "", finishedAtMs },
+      bepFault: bep.fault,
+    },
+    tools,
+  );
+  await store.commit({
+    ...invocation,
+    // Who finishes a record owns it from then on.
+    owner: store.publisher.id,
+    ...{ state: "interrupted", finished_at_ms: finishedAtMs, termination: { kind: "interrupted" }, summary },
+    metrics: { ...invocation.metrics, bep_bytes: bep.bytes, bep_events: reduced.events },
+  });
+}
