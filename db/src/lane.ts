@@ -48,20 +48,33 @@ export function openLane(settings: LaneSettings, clock: Clock = systemClock): La
   const timeoutMs = settings.timeoutMs ?? defaultTimeoutMs;
   const beginText = beginWithin(timeoutMs);
   let socket: net.Socket | undefined;
+  let turn: Promise<unknown> = Promise.resolve();
   const pool = openPool({ ...settings, max: 1, onSocket: (opened) => (socket = opened) });
+
+  const transact: Lane["transact"] = async (work, steps) => {
+    const cancel = clock.after(silentTimeouts * timeoutMs, () => socket?.destroy(connectionLost()));
+    try {
+      // A reservation that has to open the connection itself is never answered (postgres.js 3.4.9 without
+      // `fetch_types`). For the same reason one waits for its turn here and not in the pool.
+      if (!isOpen(socket)) await pool.unsafe("select 1");
+      const run = new Run({ reserved: await pool.reserve(), pool, socket, beginText });
+      return await run.transact(work, steps);
+    } finally {
+      cancel();
+    }
+  };
   return {
-    transact: async (work, steps) => {
-      const reserved = await pool.reserve();
-      const run = new Run({ reserved, pool, socket, beginText });
-      const cancel = clock.after(silentTimeouts * timeoutMs, () => run.abandon());
-      try {
-        return await run.transact(work, steps);
-      } finally {
-        cancel();
-      }
+    transact: (work, steps) => {
+      const mine = turn.then(() => transact(work, steps));
+      turn = mine.catch(() => {});
+      return mine;
     },
     close: () => pool.end({ timeout: 5 }),
   };
+}
+
+function isOpen(socket: net.Socket | undefined): boolean {
+  return socket !== undefined && !socket.destroyed;
 }
 
 /** One message, so that it costs no round trip of its own: the first statement follows it unawaited. */
@@ -111,11 +124,6 @@ class Run {
     return result;
   }
 
-  /** Gives up a connection on which nothing is heard; what waits for it fails. */
-  abandon(): void {
-    this.#socket?.destroy(connectionLost());
-  }
-
   async #commit(steps?: CommitSteps): Promise<void> {
     try {
       const answer = Promise.resolve(this.#transaction.unsafe("commit"));
@@ -136,8 +144,9 @@ class Run {
       await this.#transaction.unsafe("rollback");
       this.#release();
     } catch {
-      // Only a lost connection fails here; the server has rolled back by itself, and postgres.js has taken
-      // the connection back. Releasing it would offer a closed connection to the next statement.
+      // The server has rolled back by itself, and postgres.js has taken the connection back. Releasing it would
+      // offer a closed connection to the next statement.
+      this.#socket?.destroy();
     }
   }
 
@@ -146,7 +155,7 @@ class Run {
   }
 
   #alive(): boolean {
-    return this.#socket !== undefined && !this.#socket.destroyed;
+    return isOpen(this.#socket);
   }
 }
 
