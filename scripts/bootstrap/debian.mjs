@@ -5,7 +5,7 @@ import { findOnPath, toolsDir } from "./paths.mjs";
 import { run, tellingLine } from "./run.mjs";
 
 /** Where unpacked Debian packages lie: each set of packages is a little root file system of its own. */
-export const debianDir = join(toolsDir, "debian");
+const debianDir = join(toolsDir, "debian");
 
 /** @returns {boolean} whether this is a Debian or Ubuntu, or a descendant */
 export function hasDebianPackages() {

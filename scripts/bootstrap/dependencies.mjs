@@ -16,7 +16,7 @@ function wantedDependencies() {
 }
 
 /** @returns {boolean} whether `node_modules` is as the lock file wants it */
-export function dependenciesAreInstalled() {
+function dependenciesAreInstalled() {
   return (
     existsSync(join(checkout, "node_modules", ".modules.yaml")) && readStamp(stamp) === wantedDependencies()
   );

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { stateDir } from "./paths.mjs";
 
@@ -26,11 +26,6 @@ export function writeStamp(name, content) {
   const file = join(stampsDir, name);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, content);
-}
-
-/** @param {string} name */
-export function removeStamp(name) {
-  rmSync(join(stampsDir, name), { force: true });
 }
 
 /**
