@@ -25,7 +25,15 @@ const severalRuns = new Set(["bazel7-remote-cache"]);
 
 /** All recorded runs, by name. */
 export function listRuns(): CorpusRun[] {
-  return readdirSync(corpusDir).sort().map(describeRun);
+  const entries = readdirSync(corpusDir, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => describeRun(entry.name))
+    .sort(byName);
+}
+
+function byName(a: CorpusRun, b: CorpusRun): number {
+  return a.name < b.name ? -1 : 1;
 }
 
 /** The run of that name; throws when there is none. */
