@@ -55,7 +55,7 @@ function planOf(command, args) {
 function needsOfUp(args) {
   const isGiven = (flag, variable) =>
     Boolean(process.env[variable]) || args.some((arg) => arg === flag || arg.startsWith(`${flag}=`));
-  const asksOnly = args.includes("--help");
+  const asksOnly = args.includes("--help") || args.includes("-h");
   return {
     postgres: !asksOnly && !isGiven("--database-url", "MILLRACE_DATABASE_URL"),
     nats: !asksOnly && !isGiven("--nats-url", "MILLRACE_NATS_URL"),
