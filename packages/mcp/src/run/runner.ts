@@ -91,7 +91,7 @@ export class Runner {
     const events = store.pathOf(spec.id, file.events);
     try {
       if (settings.bepTransport === "fifo") {
-        return await fifoCapture({ pipe: store.pathOf(spec.id, "events.pipe"), events });
+        return await fifoCapture({ pipe: store.pathOf(spec.id, file.pipe), events });
       }
       if (settings.bepTransport === "bes") {
         // Loaded only when asked for: gRPC would be half of every server's start.

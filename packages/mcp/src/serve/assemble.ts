@@ -10,6 +10,7 @@ import { Runner } from "../run/runner.ts";
 import { Store } from "../store/store.ts";
 import type { ToolContext } from "../tools/context.ts";
 import { type Config, cacheRootOf, runSettingsOf } from "./config-file.ts";
+import type { TaskSettings } from "./mcp-server.ts";
 
 /** What the configuration says about keeping records. */
 export function retentionOf(config: Config): RetentionSettings {
@@ -25,6 +26,7 @@ export function retentionOf(config: Config): RetentionSettings {
 export interface Assembly {
   readonly context: ToolContext;
   readonly maintainer: Maintainer;
+  readonly tasks: TaskSettings;
   close(): Promise<void>;
 }
 
@@ -34,6 +36,8 @@ export function assemble(parts: {
   clock: Clock;
   random: Random;
   log: Log;
+  /** Upkeep now and then; a single command does none. */
+  isServing: boolean;
 }): Assembly {
   const { config, environment, clock, random, log } = parts;
   const settings = runSettingsOf(config, environment);
@@ -43,11 +47,12 @@ export function assemble(parts: {
   const permits = new Permits(settings.globalConcurrency);
   const runner = new Runner({ store, settings, redactor, locks, permits, clock, random, log });
   const maintainer = new Maintainer({ store, redactor, clock, log }, retentionOf(config));
-  maintainer.start(config.retention_cleanup_interval_seconds * 1000);
+  if (parts.isServing) maintainer.start(config.retention_cleanup_interval_seconds * 1000);
   const context = { store, runner, redactor, clock, log, encoding: config.result_encoding };
   return {
     context,
     maintainer,
+    tasks: { ttlMs: config.task_ttl_seconds * 1000, pollIntervalMs: config.task_poll_interval_ms },
     close: async () => {
       maintainer.stop();
       await runner.stop();

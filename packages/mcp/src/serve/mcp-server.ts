@@ -1,14 +1,20 @@
 import { AssertionFailure } from "@millrace/base/assert";
 import { errorText, MillraceError } from "@millrace/base/errors";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import type { RequestTaskStore } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import {
   CallToolRequestSchema,
   type CallToolResult,
+  type CreateTaskResult,
+  ErrorCode,
   ListToolsRequestSchema,
+  McpError,
 } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import { allTools } from "../tools/all-tools.ts";
 import type { Call, Tool, ToolContext } from "../tools/context.ts";
+import { addResources } from "./resources.ts";
+import { InvocationTasks } from "./task-store.ts";
 
 const instructions =
   "Use bazel_run instead of calling bazel in a shell: it keeps all output on disk and answers with the cause first. " +
@@ -18,10 +24,25 @@ const instructions =
 
 export const serverInfo = { name: "millrace-bazel", version: "0.1.0" };
 
+/** What the operator decides about tasks. */
+export interface TaskSettings {
+  readonly ttlMs: number;
+  readonly pollIntervalMs: number;
+}
+
 /** An MCP server for one connection. Several connections of a process share the context. */
-export function createMcpServer(context: ToolContext): Server {
+export function createMcpServer(context: ToolContext, tasks: TaskSettings): Server {
   const tools = new Map(allTools(context).map((tool) => [tool.name, tool]));
-  const server = new Server(serverInfo, { capabilities: { tools: {} }, instructions });
+  const server = new Server(serverInfo, {
+    capabilities: {
+      tools: {},
+      resources: {},
+      tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
+    },
+    instructions,
+    taskStore: new InvocationTasks(context, tasks),
+  });
+  addResources(server, context);
   server.setRequestHandler(ListToolsRequestSchema, async () => ({
     tools: [...tools.values()].map(describeTool),
   }));
@@ -29,6 +50,8 @@ export function createMcpServer(context: ToolContext): Server {
     const tool = tools.get(request.params.name);
     if (tool === undefined)
       return errorResult(`unknown tool ${request.params.name}; there are ${[...tools.keys()].join(", ")}`);
+    if (request.params.task !== undefined)
+      return createTask(tool, { ...request.params.task }, extra.taskStore);
     const token = extra._meta?.progressToken;
     let progress = 0;
     const call: Call = {
@@ -51,12 +74,29 @@ export function createMcpServer(context: ToolContext): Server {
   return server;
 }
 
+/** A call as a task: the answer is the task, the result comes with tasks/result. */
+async function createTask(
+  tool: Tool,
+  options: { ttl?: number | undefined },
+  store: RequestTaskStore | undefined,
+): Promise<CreateTaskResult | CallToolResult> {
+  if (tool.canBeTask !== true || store === undefined) {
+    throw new McpError(ErrorCode.MethodNotFound, `${tool.name} cannot be a task: call it directly`);
+  }
+  try {
+    return { task: await store.createTask(options.ttl === undefined ? {} : { ttl: options.ttl }) };
+  } catch (error) {
+    throw new McpError(ErrorCode.InvalidParams, errorText(error));
+  }
+}
+
 function describeTool(tool: Tool): {
   name: string;
   title: string;
   description: string;
   inputSchema: { type: "object" };
   annotations: { readOnlyHint: boolean; openWorldHint: boolean };
+  execution?: { taskSupport: "optional" };
 } {
   const { $schema: _, ...schema } = z.toJSONSchema(tool.schema, { io: "input" });
   return {
@@ -65,6 +105,7 @@ function describeTool(tool: Tool): {
     description: tool.description,
     inputSchema: schema as { type: "object" },
     annotations: { readOnlyHint: tool.isReadOnly, openWorldHint: false },
+    ...(tool.canBeTask === true ? { execution: { taskSupport: "optional" as const } } : {}),
   };
 }
 

@@ -4,7 +4,7 @@ import { createMcpServer } from "./mcp-server.ts";
 
 /** Serves one client on standard input and output until either side ends; then everything is stopped. */
 export async function serveStdio(assembly: Assembly): Promise<void> {
-  const server = createMcpServer(assembly.context);
+  const server = createMcpServer(assembly.context, assembly.tasks);
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   server.onclose = resolve;
   process.stdin.once("end", resolve);

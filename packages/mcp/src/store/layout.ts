@@ -52,6 +52,8 @@ export const file = {
   stdout: "stdout.log",
   stderr: "stderr.log",
   events: "events.bep",
+  /** Exists only while events come through it. */
+  pipe: "bep.pipe",
   /** Failed tests' logs, redacted, one JSON row per line. */
   testLogs: "failed-test-evidence.jsonl",
   /** Asks the owner, who may be another process, to cancel. */
