@@ -1,4 +1,5 @@
-import { realpath, rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { realpath } from "node:fs/promises";
 import { type Clock, delay, systemClock } from "@millrace/base/clock";
 import { MillraceError } from "@millrace/base/errors";
 import { freePort, isPortFree } from "./free-port.ts";
@@ -93,6 +94,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     removeDirectories,
   };
   const { service, port } = await launchUntilReady(launch);
+  let isStopping = false;
+  // Only after a stop: after a crash the directory may already belong to the next server. Synchronous and
+  // first in line, since who waits for the end may end this process at once.
+  void service.exited.then(() => isStopping && rmSync(socketDir, { recursive: true, force: true }));
   const login = `${postgresUser}:${encodeURIComponent(cluster.password)}`;
   return {
     ...service,
@@ -100,11 +105,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     socketDir,
     socketUrl: `postgres://${postgresUser}@localhost:${port}/${postgresDatabase}?host=${encodeURIComponent(socketDir)}`,
     url: `postgres://${login}@127.0.0.1:${port}/${postgresDatabase}`,
-    stop: async (mode = "fast") => {
-      const exit = await stopServer(service, mode, clock);
-      // Only here: after a crash the directory may already belong to the next server.
-      await rm(socketDir, { recursive: true, force: true });
-      return exit;
+    stop: (mode = "fast") => {
+      isStopping = true;
+      return stopServer(service, mode, clock);
     },
   };
 }
