@@ -92,16 +92,23 @@ export class EventWalker {
       } else delta += this.walkField(cursor, shape.fields.get(cursor.field));
     }
     if (cursor.brokenFrom >= 0) this.opaque(cursor.brokenFrom, to);
+    if (shape.special === "flag-policy") this.policyKind = undefined;
     return delta;
   }
 
   private walkField(cursor: WireCursor, shape: FieldShape | undefined): number {
     const { from, to } = cursor;
     const content = typeof shape === "function" ? shape() : shape;
-    const isValue = this.pending !== undefined && (content === "argument" || typeof content === "object");
-    if (!isValue && !this.isOfInterest(from, to)) return 0;
+    if (!this.mayBeNamed(content) && !this.isOfInterest(from, to)) return 0;
     if (content === undefined) return this.opaque(from, to);
     return this.field(cursor, () => this.rewrite(content, from, to));
+  }
+
+  /** What a flag in another field names is of interest whatever it looks like. */
+  private mayBeNamed(content: Content | undefined): boolean {
+    if (this.pending !== undefined && content === "argument") return true;
+    if (this.policyKind !== undefined && content === "flag-value") return true;
+    return typeof content === "object" && (this.pending !== undefined || this.policyKind !== undefined);
   }
 
   private rewrite(content: Content, from: number, to: number): number {

@@ -47,6 +47,8 @@ export class TextScan {
   /** rough: some rule found a secret at the marker at hand. */
   matched = false;
   private keyRunTo = 0;
+  private plainFrom = 0;
+  private plainTo = 0;
 
   constructor(text: { bytes: Uint8Array; from: number; to: number }, mode: ScanMode) {
     this.bytes = text.bytes;
@@ -85,6 +87,17 @@ export class TextScan {
   keyRunEnd(at: number): number {
     if (at >= this.keyRunTo) this.keyRunTo = runEnd(this.bytes, { from: at, to: this.to, bits: inKey });
     return this.keyRunTo;
+  }
+
+  /** Where to go on looking for the `@` of an authority that begins at `from`: not twice over the same bytes. */
+  behindPlainAuthority(from: number): number {
+    return from >= this.plainFrom ? Math.max(from, this.plainTo) : from;
+  }
+
+  /** In [from, to) are only bytes of an authority, and no `@`. */
+  notePlainAuthority(from: number, to: number): void {
+    if (from > this.plainTo || from < this.plainFrom) this.plainFrom = from;
+    this.plainTo = to;
   }
 
   /** A secret of this kind begins at `from`, where at least one byte of it stands. */

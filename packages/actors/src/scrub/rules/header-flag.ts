@@ -1,7 +1,7 @@
 import { ascii, byteOf, has, inName, matchedLength } from "../bytes.ts";
 import { continuation, quoted, secretKind } from "../secret-kind.ts";
 import type { TextScan } from "../text-scan.ts";
-import { enclosingQuote, openingQuote, passBlanks } from "./quotes.ts";
+import { awaitsQuote, enclosingQuote, openingQuote, passBlanks } from "./quotes.ts";
 
 const ending = ascii("_header");
 const nameBytesMax = 64;
@@ -31,6 +31,7 @@ function maskInText(
   scan: TextScan,
   { nameFrom, valueFrom, assigned }: { nameFrom: number; valueFrom: number; assigned: boolean },
 ): void {
+  if (awaitsQuote(scan, valueFrom)) return;
   const around = enclosingQuote(scan, nameFrom);
   const quote = around ?? openingQuote(scan, valueFrom);
   const from = around === undefined ? (quote?.behind ?? valueFrom) : valueFrom;

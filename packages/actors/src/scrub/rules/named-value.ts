@@ -3,7 +3,7 @@ import { judgeName, type NameJudgement } from "../credential-names.ts";
 import { type Continuation, continuation, quoted, secretKind } from "../secret-kind.ts";
 import type { TextScan } from "../text-scan.ts";
 import { beginsPem } from "./pem.ts";
-import { enclosingQuote, openingQuote, passBlanks, passColour } from "./quotes.ts";
+import { awaitsQuote, enclosingQuote, openingQuote, passBlanks, passColour } from "./quotes.ts";
 import { endOfScheme, judgeValue } from "./value-judgement.ts";
 
 const nameBytesMax = 64;
@@ -131,6 +131,7 @@ function maskArgument(scan: TextScan, { valueFrom, ofEnvironmentFlag }: Assignme
 
 function maskInText(scan: TextScan, assignment: Assignment): void {
   const { separator, name, valueFrom, quotedName } = assignment;
+  if (awaitsQuote(scan, valueFrom)) return;
   const quote = openingQuote(scan, valueFrom);
   if (quote !== undefined && separator !== " ") {
     const from = quote.behind;

@@ -22,6 +22,14 @@ export function openingQuote(scan: TextScan, at: number): Quote | undefined {
   return { quote: byte as number, depth: index - at, behind: index + 1 };
 }
 
+/** The text ends in backslashes at `at`, and a quote may follow. */
+export function awaitsQuote(scan: TextScan, at: number): boolean {
+  if (!scan.goesOn) return false;
+  let index = at;
+  while (index < scan.to && index - at < backslashesMax && scan.bytes[index] === byteOf.backslash) index += 1;
+  return index > at && index === scan.to;
+}
+
 /** The quote that opens the word in which `at` lies, if it begins with one: `'--flag=NAME=…`. */
 export function enclosingQuote(scan: TextScan, at: number): Quote | undefined {
   const limit = Math.max(scan.from, at - lookBehindMax);

@@ -1,0 +1,63 @@
+import { Rows } from "@millrace/proto/pipeline";
+import { beforeAll, expect, test } from "vitest";
+import { plantedSecrets, survivor } from "../scrub/mask.fixture.ts";
+import { decodeBazelEvent, progressEvent, projectAll } from "./project-all.fixture.ts";
+import { type RecordedStream, readRecordedStreams } from "./recorded-streams.fixture.ts";
+
+let streams: RecordedStream[] = [];
+beforeAll(() => {
+  streams = readRecordedStreams();
+});
+
+test("nothing in the recorded streams is taken for a secret, and nothing is held", () => {
+  let count = 0;
+  for (const { name, events } of streams) {
+    const projected = projectAll(events, (projector) => expect(projector.held).toBe(0));
+    const changed = projected.events.filter((event, index) => event !== events[index]);
+    expect(changed.map(decodeBazelEvent), name).toEqual([]);
+    expect(projected.facts.filter(({ undecoded }) => undecoded)).toEqual([]);
+    count += projected.events.length;
+  }
+  expect(count).toBeGreaterThan(21_000);
+});
+
+test("the log is the console text of all events, stderr before stdout", () => {
+  for (const { name, events } of streams) {
+    const expected = events.flatMap((event) => {
+      const { progress } = decodeBazelEvent(event);
+      return [progress?.stderr ?? "", progress?.stdout ?? ""];
+    });
+    expect(Buffer.concat(projectAll(events).log).toString(), name).toBe(expected.join(""));
+  }
+});
+
+test("a new projector from the carry before every event gives the same bytes, log and rows", () => {
+  for (const { name, events } of streams) {
+    const whole = projectAll(events);
+    const renewed = projectAll(events, (_, renew) => renew());
+    expect(renewed.events, name).toEqual(whole.events);
+    expect(Buffer.concat(renewed.log), name).toEqual(Buffer.concat(whole.log));
+    expect(Rows.decode(renewed.rows), name).toEqual(Rows.decode(whole.rows));
+  }
+});
+
+test("secrets planted between the events of a build, split over two texts, are gone from everything", () => {
+  const stream = streams.find(({ name }) => name.includes("bazel7-test-ok"));
+  const clean = projectAll(stream?.events ?? []);
+  for (const [index, { text, secret }] of plantedSecrets.entries()) {
+    const at = 20 + ((index * 7) % 100);
+    const cut = 1 + ((index * 13) % (text.length - 1));
+    const events = [...(stream?.events ?? [])];
+    events.splice(at, 0, progressEvent({ stderr: text.slice(0, cut) }));
+    events.splice(at + 1, 0, progressEvent({ stderr: `${text.slice(cut)}\n` }));
+    for (const takesOver of [false, true]) {
+      const projected = projectAll(events, (projector, renew) => {
+        if (takesOver && projector.held === 0) renew();
+      });
+      expect(projected.events.length).toBe(events.length);
+      expect(Rows.decode(projected.rows)).toEqual(Rows.decode(clean.rows));
+      for (const bytes of [...projected.events, ...projected.log])
+        expect(survivor(bytes, secret)).toBeUndefined();
+    }
+  }
+});
