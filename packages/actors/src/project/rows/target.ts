@@ -15,6 +15,7 @@ export function targetConfiguredRows(event: BepEvent, rows: RowsBuilder): boolea
   const target = readTargetConfigured(event);
   const announced = readAnnounced(event, idField.targetCompleted);
   if (isMalformed(id) || isMalformed(target) || isMalformed(announced)) return false;
+  if (id.label === "") return true; // Nothing names the target.
   for (const { configuration } of announced.length > 0 ? announced : [{ configuration: "" }]) {
     rows.addTarget({
       label: storable(id.label),
@@ -38,6 +39,7 @@ export function targetCompleteRows(
   const id = readEventId(event);
   const target = readTargetComplete(event);
   if (isMalformed(id) || isMalformed(target)) return false;
+  if (id.label === "") return true; // Nothing names the target.
   rows.addTarget({
     label: storable(id.label),
     aspect: storable(id.aspect),

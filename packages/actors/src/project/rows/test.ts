@@ -11,6 +11,7 @@ export function testResultRows(event: BepEvent, rows: RowsBuilder): boolean {
   const id = readEventId(event);
   const result = readTestResult(event);
   if (isMalformed(id) || isMalformed(result)) return false;
+  if (id.label === "") return true; // Nothing names the test.
   rows.addTestResult({
     label: storable(id.label),
     configuration: storable(id.configuration),
@@ -35,6 +36,7 @@ export function testSummaryRows(event: BepEvent, rows: RowsBuilder): boolean {
   const id = readEventId(event);
   const summary = readTestSummary(event);
   if (isMalformed(id) || isMalformed(summary)) return false;
+  if (id.label === "") return true; // Nothing names the test.
   rows.addTestSummary({
     label: storable(id.label),
     configuration: storable(id.configuration),
