@@ -1,28 +1,48 @@
-import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { processEnvironment } from "@millrace/base/config";
+import manifest from "../package.json" with { type: "json" };
+import { closest } from "./command-line/closest.ts";
+import type { Command } from "./command-line/command.ts";
+import { overviewHelp } from "./command-line/help.ts";
+import { processTerminal } from "./command-line/terminal.ts";
 
-/** Each file of `commands/` is one command of `millrace`, named like the file. */
-interface Command {
-  /** Runs to its end and answers the exit code. */
-  run(args: readonly string[]): Promise<number>;
+interface Entry {
+  readonly name: string;
+  readonly summary: string;
+  /** Loaded when it is run, so that `--help` does not wait for all of them. */
+  load(): Promise<Command>;
 }
 
-const commandsDir = join(import.meta.dirname, "commands");
-const [name = "help", ...args] = process.argv.slice(2);
-process.exitCode = await dispatch(name, args);
+const entries: readonly Entry[] = [
+  {
+    name: "up",
+    summary: "Starts Millrace here and watches over it.",
+    load: async () => (await import("./commands/up.ts")).up,
+  },
+];
 
-async function dispatch(command: string, rest: readonly string[]): Promise<number> {
-  const file = join(commandsDir, `${command}.ts`);
-  if (!/^[a-z][a-z-]*$/.test(command) || !existsSync(file)) {
-    console.error(`millrace: there is no command "${command}". Commands: ${commandNames().join(", ")}`);
-    return 2;
+const environment = processEnvironment();
+const terminal = processTerminal(environment);
+// Waiting for it would let a forgotten timer or socket keep a finished command alive.
+process.exit(await dispatch(process.argv.slice(2)));
+
+async function dispatch([name, ...args]: readonly string[]): Promise<number> {
+  if (name === "help" && args.length > 0) return dispatch([args[0] ?? "", "--help"]);
+  if (name === undefined || name === "help" || name === "--help" || name === "-h") {
+    terminal.print(overviewHelp(entries));
+    return 0;
   }
-  const module: Command = await import(file);
-  return module.run(rest);
-}
-
-function commandNames(): string[] {
-  if (!existsSync(commandsDir)) return [];
-  const files = readdirSync(commandsDir).filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"));
-  return files.map((file) => file.slice(0, -".ts".length));
+  if (name === "--version") {
+    terminal.print(`millrace ${manifest.version}`);
+    return 0;
+  }
+  const entry = entries.find((candidate) => candidate.name === name);
+  if (entry !== undefined) return (await entry.load()).run(args, { terminal, environment });
+  const near = closest(
+    name,
+    entries.map((candidate) => candidate.name),
+  );
+  const hint = near === undefined ? "" : ` Did you mean ${near}?`;
+  terminal.complain(`millrace: there is no command ${JSON.stringify(name)}.${hint}`);
+  terminal.complain("See: millrace --help");
+  return 2;
 }
