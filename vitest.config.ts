@@ -15,6 +15,7 @@ export default defineConfig({
             "{packages/*,db}/src/**/*.test.ts",
             "{packages/*,db}/src/**/*.prop.test.ts",
             "test/model/**/*.test.ts",
+            "bench/**/*.test.ts",
             "scripts/**/*.test.ts",
           ],
           exclude: ["**/*.pg.test.ts", "**/*.nats.test.ts", "**/node_modules/**"],
