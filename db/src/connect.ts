@@ -1,6 +1,7 @@
 import net from "node:net";
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import postgres from "postgres";
+import { arrayTypes } from "./array-types.ts";
 
 /** How numbers travel: a bigint as a JavaScript number. */
 interface Types extends Record<string, unknown> {
@@ -61,7 +62,8 @@ export function openPool(settings: ConnectSettings & { onSocket?: (socket: net.S
     max_lifetime: null,
     onnotice: () => {},
     connection: { application_name: settings.name, TimeZone: "UTC" },
-    types: { int8: { to: 20, from: [20], parse: Number, serialize: String } },
+    fetch_types: false,
+    types: { int8: { to: 20, from: [20], parse: Number, serialize: String }, ...arrayTypes },
     ...(unixDirectory === undefined ? {} : { host: unixDirectory }),
     socket: (at: SocketAddress) => {
       const socket = openSocket(at, attempt++);
@@ -93,6 +95,16 @@ interface SocketAddress {
  * connection's place in its pool for ever.
  */
 function openSocket(at: SocketAddress, attempt: number): net.Socket {
+  const socket = startConnecting(at, attempt);
+  // Somebody who accepts and hangs up, such as a proxy without a server behind it: postgres.js would try again
+  // for ever, without a pause and without telling anybody.
+  socket.once("end", () => {
+    if (socket.bytesRead === 0) socket.destroy(Object.assign(new Error("hung up"), { code: "ECONNRESET" }));
+  });
+  return socket;
+}
+
+function startConnecting(at: SocketAddress, attempt: number): net.Socket {
   if (at.path !== false) return net.connect({ path: at.path });
   const which = attempt % at.host.length;
   const socket = net.connect({

@@ -1,6 +1,6 @@
 import type net from "node:net";
 import { type Clock, systemClock } from "@millrace/base/clock";
-import { errorCode, MillraceError } from "@millrace/base/errors";
+import { MillraceError } from "@millrace/base/errors";
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import { type ConnectSettings, type Executor, openPool, type Sql } from "./connect.ts";
 import { sqlState } from "./errors.ts";
@@ -56,7 +56,7 @@ export function openLane(settings: LaneSettings, clock: Clock = systemClock): La
     try {
       // A reservation that has to open the connection itself is never answered (postgres.js 3.4.9 without
       // `fetch_types`). For the same reason one waits for its turn here and not in the pool.
-      if (!isOpen(socket)) await pool.unsafe("select 1");
+      if (!isOpen(socket)) await openConnection(pool);
       const run = new Run({ reserved: await pool.reserve(), pool, socket, beginText });
       return await run.transact(work, steps);
     } finally {
@@ -71,6 +71,15 @@ export function openLane(settings: LaneSettings, clock: Clock = systemClock): La
     },
     close: () => pool.end({ timeout: 5 }),
   };
+}
+
+/** Tries twice: postgres.js 3.4.9 fails the first statement of a new connection with the last error of the old one. */
+async function openConnection(pool: Sql): Promise<void> {
+  try {
+    await pool.unsafe("select 1");
+  } catch {
+    await pool.unsafe("select 1");
+  }
 }
 
 function isOpen(socket: net.Socket | undefined): boolean {
@@ -125,18 +134,22 @@ class Run {
   }
 
   async #commit(steps?: CommitSteps): Promise<void> {
+    let command: string;
     try {
       const answer = Promise.resolve(this.#transaction.unsafe("commit"));
       if (steps !== undefined) await Promise.all([steps.sent(), answer]);
-      const { command } = await answer;
-      await steps?.answered();
-      this.#release();
-      if (command !== "COMMIT") throw rolledBack();
+      command = (await answer).command;
     } catch (error) {
-      if (isRolledBack(error)) throw error;
-      await this.#rollBack();
-      throw commitInDoubt(error);
+      if (!isRefusal(error)) {
+        await this.#rollBack();
+        throw commitInDoubt(error);
+      }
+      this.#release();
+      throw error;
     }
+    await steps?.answered();
+    this.#release();
+    if (command !== "COMMIT") throw rolledBack();
   }
 
   async #rollBack(): Promise<void> {
@@ -164,10 +177,10 @@ function rolledBack(): MillraceError {
   return new MillraceError({ remedy: "retry", code: "rolled-back", message });
 }
 
-/** COMMIT was answered, with a refusal: a serialization failure or a deferred constraint. */
-function isRolledBack(error: unknown): boolean {
+/** COMMIT was answered: a serialization failure or a deferred constraint. */
+function isRefusal(error: unknown): boolean {
   const state = sqlState(error);
-  return errorCode(error) === "rolled-back" || state.startsWith("40") || state.startsWith("23");
+  return state.startsWith("40") || state.startsWith("23");
 }
 
 function connectionLost(): MillraceError {
