@@ -1,6 +1,7 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { serve } from "@hono/node-server";
+import { type Clock, every } from "@millrace/base/clock";
 import { MillraceError } from "@millrace/base/errors";
 import type { Stoppable } from "@millrace/base/lifecycle";
 
@@ -13,6 +14,7 @@ export async function startHttpServer(at: {
   fetch: (request: Request) => Response | Promise<Response>;
   host: string;
   port: number;
+  clock: Clock;
 }): Promise<HttpServer> {
   const server = serve({ fetch: at.fetch, hostname: at.host, port: at.port }) as Server;
   await new Promise<void>((resolve, reject) => {
@@ -31,10 +33,21 @@ export async function startHttpServer(at: {
   return {
     name: "http",
     port: (server.address() as AddressInfo).port,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeIdleConnections();
-      }),
+    stop: () => closeServer(server, at.clock),
   };
+}
+
+/** A connection that answers now is closed as soon as it idles, whatever the client's keep-alive says. */
+const idleCheckPeriodMs = 50;
+/** A download that takes longer than this after the end was asked for is cut. */
+const closeDeadlineMs = 5_000;
+
+async function closeServer(server: Server, clock: Clock): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const stopChecking = every(clock, idleCheckPeriodMs, () => server.closeIdleConnections());
+  const cancelDeadline = clock.after(closeDeadlineMs, () => server.closeAllConnections());
+  await closed;
+  stopChecking();
+  cancelDeadline();
 }

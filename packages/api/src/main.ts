@@ -52,7 +52,12 @@ async function run(settings: ApiSettings, log: Log): Promise<void> {
     clock,
     log,
   });
-  const http = await startHttpServer({ fetch: app.fetch, host: settings.httpHost, port: settings.httpPort });
+  const http = await startHttpServer({
+    fetch: app.fetch,
+    host: settings.httpHost,
+    port: settings.httpPort,
+    clock,
+  });
   live.start();
   const bus = listenWhenThere(settings.natsUrl, { live, log });
   const hub: Stoppable = { name: "live", stop: async () => live.stop() };

@@ -47,12 +47,14 @@ class ModelStore implements LiveStore {
   reads = 0;
   heartbeats = 0;
   away = false;
+  buildsAway = false;
   commit(invocationId: string, lastSequence: number, status: WatchedState["status"] = "running"): void {
     const attemptId = this.rows.get(invocationId)?.attemptId ?? this.rows.size + 1;
     this.rows.set(invocationId, { project: "p", invocationId, attemptId, attempt: 1, status, lastSequence });
   }
   async builds(project: string, ids: readonly string[]): Promise<Build[]> {
     this.check();
+    if (this.buildsAway) throw new Error("the rows are away");
     this.reads += 1;
     return [...this.rows.values()]
       .filter((row) => row.project === project && ids.includes(row.invocationId))
@@ -243,6 +245,19 @@ describe("a viewer of an invocation", () => {
     await clock.move(heartbeatPeriodMs);
     expect(viewer.take("state").at(-1)).toMatchObject({ id: "1.8.running" });
     expect(viewer.take("heartbeat").at(-1)?.data.stale).toBe(false);
+  });
+
+  test("is told in the end what could not be read when it was noticed", async () => {
+    store.commit(id, 5);
+    const viewer = new Viewer(hub.watchInvocation({ project: "p", invocationId: id }, undefined));
+    await clock.move(heartbeatPeriodMs);
+    viewer.take("state");
+    store.commit(id, 8);
+    store.buildsAway = true;
+    await clock.move(heartbeatPeriodMs);
+    store.buildsAway = false;
+    await clock.move(heartbeatPeriodMs);
+    expect(viewer.take("state").at(-1)).toMatchObject({ id: "1.8.running" });
   });
 
   test("hears the end of the process", async () => {
