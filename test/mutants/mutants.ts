@@ -9,7 +9,9 @@ export interface Mutant {
 }
 
 const simulation = { project: "sim", file: "test/sim/simulation.test.ts" };
-const actor = { project: "unit", file: "packages/actors/src/core/actor.test.ts" };
+const fence = { project: "services", file: "packages/writer/src/statements/fence.pg.test.ts" };
+const sweep = { project: "services", file: "packages/writer/src/statements/sweep.pg.test.ts" };
+const law = { project: "services", file: "test/pipeline/law.pg.test.ts" };
 
 export const mutants: readonly Mutant[] = [
   {
@@ -29,6 +31,49 @@ export const mutants: readonly Mutant[] = [
     killedBy: { project: "unit", file: "packages/actors/src/core/position.prop.test.ts" },
   },
   {
+    name: "fence-without-owner",
+    invariant: 4,
+    file: "packages/writer/src/statements/positions.ts",
+    find: "  and p.owner = decode(f.owner, 'hex')\n",
+    replace: "",
+    killedBy: fence,
+  },
+  {
+    name: "already-committed-without-owner",
+    invariant: 5,
+    file: "packages/writer/src/fence-batches.ts",
+    find: "if (repeat.opened === undefined && repeat.batch.owner !== position.owner) return fencedVerdict;",
+    replace: "",
+    killedBy: fence,
+  },
+  {
+    name: "notice-before-commit",
+    invariant: 6,
+    file: "packages/writer/src/commit-group.ts",
+    find:
+      "const verdicts = await context.store.transact((tx) => writeGroup(tx, tasks, context));\n" +
+      "  notify(verdicts, context.metrics);",
+    replace:
+      "await context.store.transact(async (tx) => notify(await writeGroup(tx, tasks, context), context.metrics));",
+    killedBy: simulation,
+  },
+  {
+    name: "commit-in-doubt-is-failure",
+    invariant: 6,
+    file: "packages/writer/src/salvage.ts",
+    find: 'if (isInDoubt(error)) return "again";',
+    replace: 'if (isInDoubt(error)) return "reject";',
+    killedBy: simulation,
+  },
+  {
+    name: "absolute-counters",
+    invariant: 8,
+    file: "packages/writer/src/statements/invocation-rows.ts",
+    find: "undecoded_events = i.undecoded_events + p.undecoded,",
+    replace: "undecoded_events = p.undecoded,",
+    killedBy: law,
+  },
+  {
     name: "carry-dropped-at-takeover",
     invariant: 9,
     file: "packages/actors/src/core/batch-maker.ts",
@@ -37,6 +82,12 @@ export const mutants: readonly Mutant[] = [
       "this.projector = this.newProjector(undefined);\n    this.builder = new BatchBuilder(committed + 1, { bytes: 0, lines: 0 });",
     killedBy: simulation,
   },
+  {
+    name: "sweep-without-compare-and-set",
+    invariant: 10,
+    file: "packages/writer/src/statements/sweep.ts",
+    find: "  and p.owner = decode(s.owner, 'hex') and p.last_event_seq = s.last_event_seq\n",
+    replace: "",
+    killedBy: sweep,
+  },
 ];
-
-export const actorTests = actor;
