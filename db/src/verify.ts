@@ -155,7 +155,7 @@ export interface SegmentPlace {
 }
 
 /**
- * Segments behind `after` in order of attempt and place; those in the blob store only, or all with their data.
+ * Segments behind `after` in order of attempt and place; those that are not in the table only, or all with their data.
  * Empty at the end.
  */
 export async function readStoredSegments(
@@ -176,7 +176,7 @@ export async function readStoredSegments(
     of.kind === "events" ? ["event_segments", "first_seq"] : ["log_segments", "first_byte"];
   const rows = await executor.unsafe(
     `select attempt_id, ${columns}, staged_key, ${withData ? "data" : "null::bytea as data"}
-     from ${table} where (attempt_id, ${place}) > ($1, $2) ${withData ? "" : "and staged_key is not null"}
+     from ${table} where (attempt_id, ${place}) > ($1, $2) ${withData ? "" : "and (staged_key is not null or data is null)"}
      order by attempt_id, ${place} limit $3`,
     [after.attemptId, after.first, limit],
   );

@@ -18,6 +18,36 @@ const entries: readonly Entry[] = [
     summary: "Starts Millrace here and watches over it.",
     load: async () => (await import("./commands/up.ts")).up,
   },
+  {
+    name: "replay",
+    summary: "Sends recorded builds to a server, as Bazel would.",
+    load: async () => (await import("./commands/replay.ts")).replay,
+  },
+  {
+    name: "export",
+    summary: "Writes a stored build to a BEP file.",
+    load: async () => (await import("./commands/export.ts")).exportBuild,
+  },
+  {
+    name: "watch",
+    summary: "Shows what happens to builds, live.",
+    load: async () => (await import("./commands/watch.ts")).watch,
+  },
+  {
+    name: "doctor",
+    summary: "Looks at everything Millrace needs and says what to do.",
+    load: async () => (await import("./commands/doctor.ts")).doctor,
+  },
+  {
+    name: "verify",
+    summary: "Checks that what is stored is whole.",
+    load: async () => (await import("./commands/verify.ts")).verify,
+  },
+  {
+    name: "migrate",
+    summary: "Brings a database to the newest schema.",
+    load: async () => (await import("./commands/migrate.ts")).migrate,
+  },
 ];
 
 const environment = processEnvironment();

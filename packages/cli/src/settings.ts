@@ -70,6 +70,24 @@ export const cliSettings = {
     fallback: "",
     description: "NATS that runs already: nats://host:port, several separated by commas.",
   },
+  /** Empty: that of the Millrace that runs on the data directory. */
+  server: setting(
+    {
+      name: "SERVER",
+      schema: z.url({ protocol: /^https?$/, error: "write http://host:port" }),
+      description: "Dashboard and API of a Millrace, such as http://localhost:1984.",
+    },
+    "",
+  ),
+  apiKey: setting(
+    {
+      name: "API_KEY",
+      schema: z.string(),
+      description: "API key, for a Millrace that asks for one.",
+      secret: true,
+    },
+    "",
+  ),
   /** Empty: `blobs` in the data directory. */
   blobDir: {
     ...ingestSettings.blobDirectory,

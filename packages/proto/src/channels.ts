@@ -108,6 +108,19 @@ export const eventsChannel = {
   captures: ["events.>"],
 } as const;
 
+/** The same facts for who only listens at the moment. Lost: not seen; JetStream still has it. */
+export const factChannel: PublishChannel<unknown> = {
+  kind: "publish",
+  name: eventsChannel.name,
+  message: {
+    encode: (fact) => Buffer.from(JSON.stringify(fact)),
+    decode: (bytes) => JSON.parse(Buffer.from(bytes).toString("utf8")),
+  },
+};
+
+/** Subject of all facts. */
+export const factSubjects = eventsChannel.captures[0];
+
 /** The facts about an invocation that other programs can subscribe to. */
 export type InvocationFact = "started" | "finished" | "resumed" | "disconnected";
 

@@ -1,20 +1,17 @@
 import { errorText } from "@millrace/base/errors";
-import { z } from "zod";
-
-const serverSchema = z.object({ bazelrc: z.array(z.string()) });
+import { readServerFacts } from "../api-client.ts";
 
 /** The lines for .bazelrc as our own API tells them, so that the dashboard shows the same ones. */
 export async function readBazelrc(httpUrls: readonly string[]): Promise<readonly string[]> {
   let failure: unknown;
   for (const httpUrl of httpUrls) {
     try {
-      const response = await fetch(`${httpUrl}/api/v1/server`);
-      return serverSchema.parse(await response.json()).bazelrc;
+      return (await readServerFacts(httpUrl)).bazelrc;
     } catch (error) {
       failure = error; // A name of this machine need not lead to it from here.
     }
   }
-  return [`# ${httpUrls[0]}/api/v1/server did not answer: ${errorText(failure)}`];
+  return [`# not known: ${errorText(failure)}`];
 }
 
 /** What a person should see once everything is ready. */
