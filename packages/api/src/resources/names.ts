@@ -33,13 +33,27 @@ export const invocationParams = z.object({ project: projectName, invocationId: i
 
 /** A query parameter that may be repeated or hold commas; an array in any case. */
 export function listOf<T extends string>(item: z.ZodType<T, string>, description: string) {
+  return repeated(item, { description, split: (text) => text.split(",") });
+}
+
+/** A query parameter that may be repeated, of values that may hold commas themselves. */
+export function listOfWhole<T extends string>(item: z.ZodType<T, string>, description: string) {
+  return repeated(item, { description, split: (text) => [text] });
+}
+
+const listMax = 100;
+
+function repeated<T extends string>(
+  item: z.ZodType<T, string>,
+  how: { description: string; split: (text: string) => string[] },
+) {
   return z
     .union([z.string(), z.array(z.string())])
-    .transform((value) => (Array.isArray(value) ? value : value.split(",")).filter((word) => word !== ""))
-    .pipe(z.array(item).max(100))
+    .transform((value) => (Array.isArray(value) ? value : how.split(value)).filter((word) => word !== ""))
+    .pipe(z.array(item).max(listMax))
     .transform((values) => (values.length === 0 ? undefined : values))
     .optional()
-    .openapi({ type: "array", items: { type: "string" }, description });
+    .openapi({ type: "array", items: { type: "string" }, description: how.description });
 }
 
 /** How many rows a page holds. */

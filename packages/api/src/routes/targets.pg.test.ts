@@ -20,6 +20,7 @@ beforeAll(async () => {
     { label: "//b:broken", status: "failed", failureMessage: "it does not compile" },
     { label: "//b:skipped", status: "skipped" },
     { label: "//c:100%_sure", status: "configured" },
+    { label: "//c:with,comma", status: "configured" },
   ]);
   await build.tests([
     { label: "//a:test", status: 1 },
@@ -71,7 +72,7 @@ describe("targets", () => {
   test("come by label, aspect and configuration, page by page", async () => {
     const all = (await get<Targets>("/targets")).targets;
     expect(all.map((row) => row.label)).toEqual(all.map((row) => row.label).sort());
-    expect(all).toHaveLength(7);
+    expect(all).toHaveLength(8);
     const paged: Row[] = [];
     let cursor: string | null = "";
     while (cursor !== null) {
@@ -101,6 +102,7 @@ describe("targets", () => {
     expect(await labels("label=//a:test&label=//b:broken&label=//none")).toEqual(["//a:test", "//b:broken"]);
     expect(await labels(`contains=${encodeURIComponent("100%_")}`)).toEqual(["//c:100%_sure"]);
     expect(await labels("contains=_")).toEqual(["//c:100%_sure"]);
+    expect(await labels("label=//c:with,comma")).toEqual(["//c:with,comma"]);
     expect(await labels("contains=%5C")).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { targetStatuses } from "@millrace/db/schema/targets";
 import { cursorParameter, decodeCursor, encodeCursor, storableText } from "../cursor.ts";
 import { listTargets } from "../queries/targets.ts";
-import { attemptNumber, invocationParams, listOf, pageSize } from "../resources/names.ts";
+import { attemptNumber, invocationParams, listOf, listOfWhole, pageSize } from "../resources/names.ts";
 import { presentTarget, targetSchema } from "../resources/target.ts";
 import { attemptTag, isKnown, notModified, revalidated } from "../web/etag.ts";
 import { badCursor, problemResponses } from "../web/problem.ts";
@@ -21,7 +21,7 @@ const route = createRoute({
       cursor: cursorParameter,
       limit: pageSize(200, 1_000),
       status: listOf(z.enum(targetStatuses), "Any of these statuses"),
-      label: listOf(storableText, "Exactly these labels"),
+      label: listOfWhole(storableText, "Exactly these labels"),
       contains: storableText.optional().openapi({ description: "A part of the label, whatever its case" }),
     }),
   },

@@ -2,7 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { testStatus } from "@millrace/proto/bep/enums";
 import { cursorParameter, decodeCursor, encodeCursor, storableText } from "../cursor.ts";
 import { listTestResults, listTests } from "../queries/tests.ts";
-import { attemptNumber, invocationParams, listOf, pageSize } from "../resources/names.ts";
+import { attemptNumber, invocationParams, listOf, listOfWhole, pageSize } from "../resources/names.ts";
 import {
   presentTest,
   presentTestResult,
@@ -27,7 +27,7 @@ const summaries = createRoute({
       cursor: cursorParameter,
       limit: pageSize(200, 1_000),
       status: listOf(z.enum(testStatusNames), "Any of these statuses"),
-      label: listOf(storableText, "Exactly these labels"),
+      label: listOfWhole(storableText, "Exactly these labels"),
       contains: storableText.optional().openapi({ description: "A part of the label, whatever its case" }),
     }),
   },
