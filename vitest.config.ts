@@ -1,7 +1,11 @@
 import { defineConfig } from "vitest/config";
 import { mutantPlugin } from "./test/mutants/mutant-plugin.ts";
 
-const slow = { testTimeout: 120_000, hookTimeout: 120_000 };
+const slow = { testTimeout: 180_000, hookTimeout: 180_000 };
+const ignored = ["**/node_modules/**"];
+
+/** Groups run one after another: what starts whole systems does not share the machine with anything else. */
+const inGroup = (groupOrder: number) => ({ sequence: { groupOrder } });
 
 export default defineConfig({
   plugins: mutantPlugin(process.env["MILLRACE_MUTANT"]),
@@ -18,21 +22,34 @@ export default defineConfig({
             "bench/**/*.test.ts",
             "scripts/**/*.test.ts",
           ],
-          exclude: ["**/*.pg.test.ts", "**/*.nats.test.ts", "**/node_modules/**"],
-          testTimeout: 30_000,
+          exclude: ["**/*.pg.test.ts", "**/*.nats.test.ts", ...ignored],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          ...inGroup(0),
         },
       },
       {
         extends: true,
         test: {
-          name: "services",
-          include: ["{packages/*,db,test}/**/*.pg.test.ts", "{packages/*,test}/**/*.nats.test.ts"],
-          exclude: ["**/node_modules/**"],
-          globalSetup: ["test/services/global-setup.ts"],
+          name: "tidy",
+          include: ["test/tidy/**/*.test.ts"],
+          fileParallelism: false,
           ...slow,
+          ...inGroup(1),
         },
       },
-      { extends: true, test: { name: "sim", include: ["test/sim/**/*.test.ts"], ...slow } },
+      { extends: true, test: { name: "sim", include: ["test/sim/**/*.test.ts"], ...slow, ...inGroup(2) } },
+      {
+        extends: true,
+        test: {
+          name: "services",
+          include: ["{packages/*,db,test}/**/*.pg.test.ts", "{packages/*,test}/**/*.nats.test.ts"],
+          exclude: ignored,
+          globalSetup: ["test/services/global-setup.ts"],
+          ...slow,
+          ...inGroup(3),
+        },
+      },
       {
         extends: true,
         test: {
@@ -40,23 +57,30 @@ export default defineConfig({
           include: ["test/mutants/**/*.test.ts"],
           fileParallelism: false,
           testTimeout: 300_000,
+          ...inGroup(4),
         },
       },
       {
         extends: true,
-        test: { name: "mcp", include: ["test/mcp/**/*.test.ts"], fileParallelism: false, ...slow },
+        test: {
+          name: "mcp",
+          include: ["test/mcp/**/*.test.ts"],
+          fileParallelism: false,
+          ...slow,
+          ...inGroup(5),
+        },
       },
-      { extends: true, test: { name: "tidy", include: ["test/tidy/**/*.test.ts"], ...slow } },
       {
         extends: true,
         test: {
           name: "system",
           include: ["test/{golden,e2e,browser,tools}/**/*.test.ts"],
-          exclude: ["**/node_modules/**"],
+          exclude: ignored,
           globalSetup: ["test/services/global-setup.ts"],
           fileParallelism: false,
           testTimeout: 300_000,
           hookTimeout: 300_000,
+          ...inGroup(6),
         },
       },
     ],
