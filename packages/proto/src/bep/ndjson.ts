@@ -1,4 +1,5 @@
-import { fromJson } from "protobufjs/ext/protojson.js";
+// Node finds no named exports in this CommonJS module.
+import protojson from "protobufjs/ext/protojson.js";
 import protobuf from "protobufjs/light.js";
 import descriptor from "../gen/bep-descriptor.json" with { type: "json" };
 import "../protobuf-numbers.js";
@@ -33,7 +34,11 @@ export function convertJsonEvent(line: string): ConvertedEvent | BrokenLine {
     const json: Json = JSON.parse(line);
     const unknown: string[] = [];
     const known = dropUnknown({ value: json, type: buildEvent, path: "", unknown });
-    return { kind: "event", bytes: buildEvent.encode(fromJson(buildEvent, known)).finish(), unknown };
+    return {
+      kind: "event",
+      bytes: buildEvent.encode(protojson.fromJson(buildEvent, known)).finish(),
+      unknown,
+    };
   } catch (error) {
     // JSON.parse and the conversion say by an exception what is wrong with the line; nothing else is called here.
     return { kind: "broken", reason: error instanceof Error ? error.message : String(error) };
