@@ -1,7 +1,9 @@
-import { execFile } from "node:child_process";
+import { type ChildProcess, execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { splitDelimited } from "../model/frames.ts";
 
 /** What one `bazel` command did. */
 export interface BazelRun {
@@ -9,13 +11,24 @@ export interface BazelRun {
   readonly output: string;
 }
 
+/** A command whose events were uploaded and written to a file as well. */
+export interface BazelUpload extends BazelRun {
+  readonly invocationId: string;
+  /** BEP payloads of `--build_event_binary_file`. */
+  readonly events: readonly Buffer[];
+}
+
 /** A copy of the workspace with its own output root, for one test file. */
 export interface BazelWorkspace {
   /** Runs one command; the server it starts stays warm for the next. */
   run(args: readonly string[]): Promise<BazelRun>;
-  /** The frames of a `--build_event_binary_file` in the workspace's scratch directory. */
-  readScratch(name: string): Promise<Buffer>;
-  scratch(name: string): string;
+  /** Runs one command with its events sent to `port` on this machine. */
+  upload(options: {
+    readonly port: number;
+    readonly command: string;
+    readonly args: readonly string[];
+    readonly onStart?: (client: ChildProcess) => void;
+  }): Promise<BazelUpload>;
   close(): Promise<void>;
 }
 
@@ -29,9 +42,9 @@ export async function openBazelWorkspace(bazel: {
   await cp(path.join(import.meta.dirname, "workspace"), workspace, { recursive: true });
   const startup = [`--output_user_root=${path.join(home, "root")}`, "--max_idle_secs=60"];
   const env = { PATH: "/usr/bin:/bin", HOME: home, ...bazel.env };
-  const run = (args: readonly string[]): Promise<BazelRun> =>
+  const run = (args: readonly string[], onStart?: (client: ChildProcess) => void): Promise<BazelRun> =>
     new Promise((resolve) => {
-      execFile(
+      const client = execFile(
         bazel.path,
         [...startup, ...args],
         { cwd: workspace, env, maxBuffer: 64 << 20, timeout: 240_000 },
@@ -40,11 +53,22 @@ export async function openBazelWorkspace(bazel: {
           resolve({ exitCode: code, output: `${stdout}\n${stderr}` });
         },
       );
+      onStart?.(client);
     });
   return {
     run,
-    scratch: (name) => path.join(home, name),
-    readScratch: (name) => readFile(path.join(home, name)),
+    upload: async ({ port, command, args, onStart }) => {
+      const invocationId = randomUUID();
+      const file = path.join(home, `${invocationId}.bep`);
+      const flags = [
+        `--invocation_id=${invocationId}`,
+        `--bes_backend=grpc://127.0.0.1:${port}`,
+        `--build_event_binary_file=${file}`,
+      ];
+      const done = await run([command, ...flags, ...args], onStart);
+      const events = splitDelimited(await readFile(file).catch(() => Buffer.alloc(0)));
+      return { ...done, invocationId, events };
+    },
     close: async () => {
       await run(["shutdown"]);
       await rm(home, { recursive: true, force: true, maxRetries: 5 });
