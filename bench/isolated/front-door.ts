@@ -91,7 +91,7 @@ function load(port: number, at: { nth: number; bytes: number }): void {
 
 async function serve(plan: Plan): Promise<void> {
   const workers = piscinaThreads({ file: new URL(import.meta.url), threads: 1, log: silentLog });
-  const door = await TestDoor.open({ run: workers.run, isDirect: plan.isDirect });
+  const door = await TestDoor.open({ run: workers.run, ...(plan.isDirect ? {} : { reach: false }) });
   const generator = fork(new URL(import.meta.url), [
     "generate",
     String(door.port),

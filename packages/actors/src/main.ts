@@ -11,7 +11,7 @@ import { frontDoorMetrics } from "./front-door/front-door-metrics.ts";
 import { keepLease } from "./front-door/lease.ts";
 import { OpsServer } from "./front-door/ops-server.ts";
 import { piscinaThreads } from "./front-door/piscina-threads.ts";
-import { canReachHttp2Stream } from "./front-door/take-over-check.ts";
+import { checkReach } from "./front-door/reach.ts";
 import { ThreadPool } from "./front-door/thread-pool.ts";
 import {
   batchMessageBytesMax,
@@ -33,9 +33,9 @@ async function start(settings: IngestSettings, log: Log): Promise<Stoppable[]> {
     { ...shared, run: workers.run },
   );
   threads.start();
-  const isDirect = await canReachHttp2Stream();
-  if (!isDirect) log.error("the HTTP/2 stream under a gRPC call was not found: acknowledgements are slow");
-  const door = new FrontDoor(doorSettings(settings), { ...shared, bus, ingest: threads, isDirect });
+  const reach = await checkReach();
+  if (!reach.stream || !reach.trailers) log.error("a way below the gRPC library is closed", { ...reach });
+  const door = new FrontDoor(doorSettings(settings), { ...shared, bus, ingest: threads, reach });
   const metrics = createMetrics("ingest");
   const numbers = frontDoorMetrics(metrics, { door, threads });
   const ops = new OpsServer({
@@ -49,7 +49,7 @@ async function start(settings: IngestSettings, log: Log): Promise<Stoppable[]> {
   const opsPort = await ops.listen({ host: settings.opsHost, port: settings.opsPort });
   const grpcPort = await door.start();
   const lease = keepLease(node, { ...shared, bus });
-  log.info("ingest is ready", { node, grpcPort, opsPort, threads: settings.workerThreads, isDirect });
+  log.info("ingest is ready", { node, grpcPort, opsPort, threads: settings.workerThreads });
   process.send?.({ kind: "ready", grpcPort, opsPort });
   return [
     { name: "bus", stop: () => bus.close() },

@@ -1,7 +1,9 @@
+import { once } from "node:events";
 import { ScriptedClock } from "@millrace/base/scripted-clock";
 import { afterEach, describe, expect, it } from "vitest";
 import { endStatus } from "../thread-messages.ts";
 import { build, framed, framedRequest, request } from "./bes-messages.fixture.ts";
+import { besService } from "./bes-service.ts";
 import { RawStream, StreamClient } from "./clients.fixture.ts";
 import { type DoorOptions, TestDoor, until } from "./door.fixture.ts";
 
@@ -68,7 +70,7 @@ describe("memory", () => {
   });
 
   it("through the library is bounded as well, more coarsely", async () => {
-    await open({ isDirect: false, budget: { streamBytesMax: 256 * KiB } });
+    await open({ reach: false, budget: { streamBytesMax: 256 * KiB } });
     door.thread.isHolding = true;
     const bazel = client();
     bazel.send(...build(2_000, { payloadBytes: 1_000 }));
@@ -102,6 +104,30 @@ describe("memory", () => {
     expect((await other.ended).code).toBe(0);
     door.thread.commitAll();
     for (const bazel of many) expect((await bazel.ended).code).toBe(0);
+  });
+
+  it("of a stream that is not read does not stop other calls on its connection", async () => {
+    await open({ budget: { streamBytesMax: 64 * KiB } });
+    door.thread.isHolding = true;
+    const bazel = raw();
+    for (const message of build(500, { payloadBytes: 1_000 })) bazel.stream.write(framed(message));
+    bazel.stream.end();
+    await until(() => door.door.budget.inFlight > 60 * KiB);
+    const lifecycle = bazel.session.request({
+      ":method": "POST",
+      ":path": besService.PublishLifecycleEvent.path,
+      "content-type": "application/grpc",
+      te: "trailers",
+    });
+    lifecycle.end(framed(Buffer.alloc(0)));
+    lifecycle.resume();
+    const [trailers] = (await once(lifecycle, "trailers")) as [Record<string, string>];
+    expect(trailers["grpc-status"]).toBe("0");
+    expect(door.writers.lifecycle).toHaveLength(1);
+    door.thread.isHolding = false;
+    door.thread.commitAll();
+    await until(() => bazel.isClosed);
+    expect([bazel.status, bazel.acks.length]).toEqual([0, 500]);
   });
 
   it(

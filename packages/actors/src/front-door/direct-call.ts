@@ -3,14 +3,17 @@ import { unzip } from "node:zlib";
 import type { Clock } from "@millrace/base/clock";
 import { errorText } from "@millrace/base/errors";
 import { frameAcks } from "@millrace/proto/bes/ack";
-import { type EndStatus, endStatus } from "../thread-messages.ts";
-import { apiKeyOf, type BidirectionalCall, endCall, sendHeaders } from "./grpc-call.ts";
+import { endStatus } from "../thread-messages.ts";
+import { endTogether } from "./end-together.ts";
+import { apiKeyOf, type BidirectionalCall, endCall, sendHeaders, statusTrailers } from "./grpc-call.ts";
 import { expandedBytesMax, MessageAssembler } from "./message-assembler.ts";
-import type { AckRange, CallFault, StreamCall, StreamCallSink } from "./stream-call.ts";
+import type { AckRange, CallEnding, CallFault, StreamCall, StreamCallSink } from "./stream-call.ts";
 
 export interface DirectCallSettings {
   readonly clock: Clock;
   readonly messageBytesMax: number;
+  /** Last acknowledgements and status in one write (`checkReach`). */
+  readonly endsTogether: boolean;
 }
 
 /** A client that was told of an error and does not close its side is cut off after this. */
@@ -36,6 +39,15 @@ export class DirectCall implements StreamCall {
   private hasHalfClosed = false;
   private isEnded = false;
   private cancelLinger = (): void => {};
+  /** Writes that are not out yet. */
+  private unwritten = 0;
+  private ending: CallEnding | undefined;
+  private readonly onWritten = (): void => {
+    this.unwritten -= 1;
+    if (this.ending === undefined || this.unwritten > 0) return;
+    this.finish(this.ending);
+    this.ending = undefined;
+  };
 
   /** @param under what `http2StreamUnder(call)` found, before anything was read */
   constructor(
@@ -80,20 +92,36 @@ export class DirectCall implements StreamCall {
 
   write(acks: AckRange): boolean {
     if (this.isEnded || this.stream.destroyed) return true;
-    return this.stream.write(frameAcks(acks));
+    this.unwritten += 1;
+    return this.stream.write(frameAcks(acks), this.onWritten);
   }
 
-  end(status: EndStatus, message: string): void {
+  end(ending: CallEnding): void {
     if (this.isEnded) return;
     this.isEnded = true;
     this.assembler.stop();
-    endCall(this.call, status, message);
     // What the client still sends is read and dropped.
     this.stream.resume();
-    if (status === endStatus.ok || this.stream.destroyed) return;
+    if (this.unwritten === 0) this.finish(ending);
+    else this.ending = ending;
+    if (ending.status === endStatus.ok || this.stream.destroyed) return;
     this.cancelLinger = this.settings.clock.after(lingerMs, () => {
       if (!this.stream.closed) this.stream.close(constants.NGHTTP2_CANCEL);
     });
+  }
+
+  /**
+   * A client that has all acknowledgements and then loses the connection hangs (Bazel 4.2.3), so the last ones and the
+   * status go to the socket in one write.
+   */
+  private finish(ending: CallEnding): void {
+    const { stream } = this;
+    if (stream.destroyed) return;
+    const bytes = Buffer.concat(ending.acks.map(frameAcks));
+    const trailers = statusTrailers(ending);
+    if (this.settings.endsTogether && endTogether(stream, { bytes, trailers })) return;
+    if (bytes.length > 0) stream.write(bytes);
+    endCall(this.call, ending);
   }
 
   private takeOver(): void {

@@ -5,6 +5,7 @@ import type { ThreadSettings } from "../thread-messages.ts";
 import { FrontDoor, type FrontDoorSettings } from "./front-door.ts";
 import { ModelThread } from "./model-thread.fixture.ts";
 import { ModelWriters } from "./model-writers.fixture.ts";
+import { noReach, type Reach } from "./reach.ts";
 import { ThreadPool, type ThreadRunner } from "./thread-pool.ts";
 
 const MiB = 1024 * 1024;
@@ -24,7 +25,8 @@ export const threadSettings: ThreadSettings = {
 };
 
 export interface DoorOptions {
-  readonly isDirect?: boolean;
+  /** By default all that is possible; false: the public interfaces alone. */
+  readonly reach?: Partial<Reach> | false;
   readonly threads?: number;
   readonly clock?: Clock;
   readonly outageHoldMaxMs?: number;
@@ -73,7 +75,7 @@ export class TestDoor {
       clock,
       random: systemRandom,
       log: silentLog,
-      isDirect: options.isDirect ?? true,
+      reach: options.reach === false ? noReach : { stream: true, trailers: true, ...options.reach },
     });
     return new TestDoor({ port: await door.start(), door, pool, writers, threads });
   }

@@ -9,7 +9,7 @@ import type { AccountHolder, ByteBudget, StreamAccount } from "./byte-budget.ts"
 import type { Ingest, IngestListener, Lane } from "./ingest.ts";
 import type { KeyGrant } from "./key-cache.ts";
 import type { KeyDesk, KeyOutcome } from "./key-desk.ts";
-import type { CallFault, StreamCall, StreamCallSink } from "./stream-call.ts";
+import type { AckRange, CallFault, StreamCall, StreamCallSink } from "./stream-call.ts";
 import * as rules from "./stream-rules.ts";
 
 export interface StreamLimits {
@@ -178,9 +178,9 @@ export class EventStream implements StreamCallSink, IngestListener, AccountHolde
     const { opened, call } = this;
     if (this.isOver || opened === undefined || call === undefined) return;
     while (this.isAckReader) {
-      const run = opened.acks.take(acksPerWrite);
-      if (run === undefined) break;
-      this.isAckReader = this.write(call, opened, run);
+      const acks = this.nextAcks(opened);
+      if (acks === undefined) break;
+      this.isAckReader = call.write(acks);
     }
     if (opened.acks.length > ackBacklogMax && !this.isHeldByAcks) {
       this.isHeldByAcks = true;
@@ -291,15 +291,19 @@ export class EventStream implements StreamCallSink, IngestListener, AccountHolde
     this.world.budget.settle(this.account, request.eventEnd - request.eventStart);
   }
 
-  private write(call: StreamCall, opened: Opened, run: { from: number; to: number }): boolean {
+  private nextAcks(opened: Opened): AckRange | undefined {
+    const run = opened.acks.take(acksPerWrite);
+    if (run === undefined) return undefined;
     this.world.counters.acks += run.to - run.from + 1;
-    return call.write({ streamId: opened.streamId, from: run.from, to: run.to });
+    return { streamId: opened.streamId, ...run };
   }
 
   /** Ends the stream from this side; the thread learns that nothing more comes. */
   private refuse(refusal: rules.Refusal): void {
     if (this.isOver) return;
-    this.world.log.warn("a stream was ended", {
+    // A drain ends a thousand streams; what a client did wrong is rare.
+    const level = refusal.status === endStatus.unavailable ? "debug" : "warn";
+    this.world.log[level]("a stream was ended", {
       connection: this.connection,
       peer: this.call?.peer,
       status: refusal.status,
@@ -318,20 +322,16 @@ export class EventStream implements StreamCallSink, IngestListener, AccountHolde
     else this.end(refusal);
   }
 
-  /** The acknowledgements that wait leave first, whether the client reads or not, and in one write with an OK. */
-  private end(refusal: rules.Refusal): void {
-    const { call, opened } = this;
-    if (call !== undefined && opened !== undefined) {
-      for (
-        let run = opened.acks.take(acksPerWrite);
-        run !== undefined;
-        run = opened.acks.take(acksPerWrite)
-      ) {
-        this.write(call, opened, run);
+  /** The acknowledgements that wait leave with the status, whether the client reads or not. */
+  private end({ status, message }: rules.Refusal): void {
+    const acks: AckRange[] = [];
+    if (this.opened !== undefined) {
+      for (let next = this.nextAcks(this.opened); next !== undefined; next = this.nextAcks(this.opened)) {
+        acks.push(next);
       }
     }
-    call?.end(refusal.status, refusal.message);
-    this.finish(refusal.status);
+    this.call?.end({ status, message, acks });
+    this.finish(status);
   }
 
   private finish(status: EndStatus | undefined): void {

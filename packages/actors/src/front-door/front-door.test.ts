@@ -31,16 +31,17 @@ function numbers(from: number, to: number): number[] {
 }
 
 describe.each([
-  ["over the HTTP/2 stream", true],
-  ["through the library", false],
-])("a stream %s", (_, isDirect) => {
+  ["over the HTTP/2 stream", { stream: true, trailers: true }],
+  ["over the HTTP/2 stream, ended by the library", { stream: true, trailers: false }],
+  ["through the library", false as const],
+])("a stream %s", (_, reach) => {
   it("is acknowledged once per event in order and ends with OK behind the last", async () => {
-    await open({ isDirect });
+    await open({ reach });
     const bazel = client();
     const sent = build(1_000);
     bazel.send(...sent);
     bazel.halfClose();
-    expect(await bazel.ended).toEqual({ code: 0, details: "OK" });
+    expect((await bazel.ended).code).toBe(0);
     expect(bazel.acks).toEqual(numbers(1, 1_000));
     const { events, start } = door.thread.only;
     expect(start).toMatchObject({
@@ -59,7 +60,7 @@ describe.each([
   });
 
   it("gets response headers before the first message", async () => {
-    await open({ isDirect });
+    await open({ reach });
     const bazel = client();
     await bazel.headers;
     bazel.send(...build(1));
@@ -68,7 +69,7 @@ describe.each([
   });
 
   it("is acknowledged when the events commit long after the half-close", async () => {
-    await open({ isDirect });
+    await open({ reach });
     door.thread.isHolding = true;
     const bazel = client();
     bazel.send(...build(20));
@@ -83,7 +84,7 @@ describe.each([
   });
 
   it("that continues at 41 is acknowledged from 41", async () => {
-    await open({ isDirect });
+    await open({ reach });
     const bazel = client();
     bazel.send(request({ sequence: 41 }), request({ sequence: 42, isLast: true }));
     bazel.halfClose();
@@ -93,7 +94,7 @@ describe.each([
   });
 
   it("gets one more acknowledgement for an event that came twice", async () => {
-    await open({ isDirect });
+    await open({ reach });
     const bazel = client();
     bazel.send(request({ sequence: 1 }), request({ sequence: 2 }));
     await until(() => bazel.acks.length === 2);
@@ -111,7 +112,7 @@ describe.each([
   ])(
     "ends with %s of its thread behind all acknowledgements, whatever still comes",
     async (_name, status) => {
-      await open({ isDirect });
+      await open({ reach });
       door.thread.isHolding = true;
       const bazel = client();
       bazel.send(...build(50).slice(0, 49));
@@ -127,7 +128,7 @@ describe.each([
   );
 
   it("passes unknown payloads and wrong type URLs on as they are", async () => {
-    await open({ isDirect });
+    await open({ reach });
     const bazel = client();
     const sent = [request({ sequence: 1, typeUrl: "what/ever" }), request({ sequence: 2, isLast: true })];
     bazel.send(...sent);
@@ -150,7 +151,7 @@ describe.each([
     ["garbage", Buffer.from("this is no protobuf message at all"), /message 1 .* is not a .* at byte \d+/],
     ["nothing at all", Buffer.alloc(0), /invocation_id is missing/],
   ])("with %s first is refused with INVALID_ARGUMENT", async (_name, bytes, message) => {
-    await open({ isDirect });
+    await open({ reach });
     const [bazel, other] = [client(), client()];
     other.send(request({ sequence: 1, invocationId: "other" }));
     await until(() => other.acks.length === 1);
@@ -170,7 +171,7 @@ describe.each([
     ["sequence number 0", request({ sequence: 0 }), /numbers start at 1/],
     ["garbage", Buffer.from([0xff, 0xff, 0xff]), /message 3 of this stream \(3 bytes\)/],
   ])("that turns to %s is refused, and keeps what it had", async (_name, bytes, message) => {
-    await open({ isDirect });
+    await open({ reach });
     const bazel = client();
     bazel.send(request({ sequence: 1 }), request({ sequence: 2 }));
     await until(() => bazel.acks.length === 2);
@@ -183,7 +184,7 @@ describe.each([
   });
 
   it("that sends nothing is left alone, and refused when it closes its side", async () => {
-    await open({ isDirect });
+    await open({ reach });
     const bazel = client();
     await bazel.headers;
     expect(door.door.streams.size).toBe(1);
@@ -194,7 +195,7 @@ describe.each([
   });
 
   it("that is cancelled is reported as broken, once", async () => {
-    await open({ isDirect });
+    await open({ reach });
     const bazel = client();
     bazel.send(request({ sequence: 1 }));
     await until(() => bazel.acks.length === 1);
@@ -205,7 +206,7 @@ describe.each([
   });
 
   it("whose connection is cut is reported as broken and keeps what it had", async () => {
-    await open({ isDirect });
+    await open({ reach });
     door.thread.isHolding = true;
     const bazel = new RawStream(door.port);
     bazel.stream.write(framed(request({ sequence: 1 })));
@@ -218,7 +219,7 @@ describe.each([
   });
 
   it("takes messages of every size up to 1 MB and more, byte for byte", async () => {
-    await open({ isDirect });
+    await open({ reach });
     const bazel = client();
     const sizes = [0, 1, 16_000, 65_536, 1_048_400, 1_048_760, 3_000_000];
     const sent = sizes.map((payloadBytes, at) => request({ sequence: at + 1, payloadBytes }));
@@ -234,7 +235,7 @@ describe.each([
   });
 
   it("takes gzip", async () => {
-    await open({ isDirect });
+    await open({ reach });
     const bazel = new RawStream(door.port, { headers: { "grpc-encoding": "gzip" } });
     const sent = [request({ sequence: 1, payloadBytes: 50_000 }), request({ sequence: 2, isLast: true })];
     bazel.stream.write(framed(gzipSync(sent[0] as Buffer), 1));
@@ -246,7 +247,7 @@ describe.each([
   });
 
   it("is refused for a key that nobody knows, and served for one that is known", async () => {
-    await open({ isDirect });
+    await open({ reach });
     door.writers.keys.delete("");
     door.writers.keys.set("good", { project: "web", scopes: ["ingest"] });
     door.writers.keys.set("reader", { project: "web", scopes: ["read"] });

@@ -8,6 +8,7 @@ import { GrpcServer, type GrpcServerSettings } from "./grpc-server.ts";
 import type { Ingest } from "./ingest.ts";
 import { KeyDesk } from "./key-desk.ts";
 import { LifecycleCalls } from "./lifecycle-calls.ts";
+import type { Reach } from "./reach.ts";
 
 export interface FrontDoorSettings {
   readonly grpc: GrpcServerSettings;
@@ -23,7 +24,8 @@ export interface FrontDoorPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly isDirect: boolean;
+  /** What `checkReach` found. */
+  readonly reach: Reach;
 }
 
 /** The last part of a drain, in which clients that have nothing to be acknowledged are sent away one by one. */
@@ -63,7 +65,7 @@ export class FrontDoor {
       streams: this.streams,
       lifecycle: this.lifecycle,
       clock,
-      isDirect: ports.isDirect,
+      reach: ports.reach,
     });
   }
 

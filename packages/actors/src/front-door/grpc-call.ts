@@ -22,8 +22,19 @@ export function statusText(message: string): string {
   return message.slice(0, statusTextMax).toWellFormed();
 }
 
-/** Ends a bidirectional call behind what was written to it. */
-export function endCall(call: BidirectionalCall, status: EndStatus, message: string): void {
+/** A status as it stands in trailers. */
+export function statusTrailers({ status, message }: Status): [name: string, value: string][] {
+  const code: [string, string] = ["grpc-status", String(status)];
+  return message === "" ? [code] : [code, ["grpc-message", encodeURI(statusText(message))]];
+}
+
+/** Ends a bidirectional call behind what was written to it, through the library. */
+export function endCall(call: BidirectionalCall, { status, message }: Status): void {
   if (status === endStatus.ok) call.end();
   else call.emit("error", { code: status, details: statusText(message) });
+}
+
+interface Status {
+  readonly status: EndStatus;
+  readonly message: string;
 }

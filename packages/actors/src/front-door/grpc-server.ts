@@ -11,6 +11,7 @@ import type { BidirectionalCall } from "./grpc-call.ts";
 import { http2StreamUnder } from "./http2-under-call.ts";
 import type { LifecycleCalls } from "./lifecycle-calls.ts";
 import { PlainCall } from "./plain-call.ts";
+import type { Reach } from "./reach.ts";
 import { addReflection } from "./reflection.ts";
 
 export interface GrpcServerSettings {
@@ -31,8 +32,7 @@ export interface GrpcServerPorts {
   readonly streams: EventStreams;
   readonly lifecycle: LifecycleCalls;
   readonly clock: Clock;
-  /** Whether the HTTP/2 stream under a call may be used (`canReachHttp2Stream`). */
-  readonly isDirect: boolean;
+  readonly reach: Reach;
 }
 
 /** Pings find dead peers and keep middleboxes from closing quiet streams. */
@@ -57,7 +57,7 @@ export class GrpcServer {
   constructor(settings: GrpcServerSettings, ports: GrpcServerPorts) {
     this.settings = settings;
     this.ports = ports;
-    this.server = new Server(serverOptions(settings, ports.isDirect));
+    this.server = new Server(serverOptions(settings, ports.reach.stream));
     this.health = new HealthImplementation({ "": "SERVING", [besServiceName]: "SERVING" });
     this.server.addService(besService, {
       PublishLifecycleEvent: ports.lifecycle.handle,
@@ -99,7 +99,7 @@ export class GrpcServer {
   }
 
   private streamCall(call: BidirectionalCall): void {
-    const stream = this.ports.isDirect ? http2StreamUnder(call) : undefined;
+    const stream = this.ports.reach.stream ? http2StreamUnder(call) : undefined;
     if (stream === undefined) return this.ports.streams.begin((sink) => new PlainCall(call, sink));
     const { session } = stream;
     if (
@@ -111,11 +111,13 @@ export class GrpcServer {
       session.settings({ initialWindowSize: this.settings.streamWindowBytes });
       session.setLocalWindowSize(this.settings.streamWindowBytes);
     }
-    const { clock } = this.ports;
-    const { messageBytesMax } = this.settings;
-    this.ports.streams.begin(
-      (sink) => new DirectCall({ call, stream }, { sink, settings: { clock, messageBytesMax } }),
-    );
+    const { clock, reach } = this.ports;
+    const settings = {
+      clock,
+      messageBytesMax: this.settings.messageBytesMax,
+      endsTogether: reach.trailers,
+    };
+    this.ports.streams.begin((sink) => new DirectCall({ call, stream }, { sink, settings }));
   }
 }
 

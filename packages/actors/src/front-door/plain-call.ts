@@ -1,7 +1,6 @@
 import { frameAck } from "@millrace/proto/bes/ack";
-import type { EndStatus } from "../thread-messages.ts";
 import { apiKeyOf, type BidirectionalCall, endCall, sendHeaders } from "./grpc-call.ts";
-import type { AckRange, StreamCall, StreamCallSink } from "./stream-call.ts";
+import type { AckRange, CallEnding, StreamCall, StreamCallSink } from "./stream-call.ts";
 
 const grpcPrefixBytes = 5;
 
@@ -67,11 +66,12 @@ export class PlainCall implements StreamCall {
     return isRead;
   }
 
-  end(status: EndStatus, message: string): void {
+  end({ status, message, acks }: CallEnding): void {
     if (this.isEnded) return;
+    for (const range of acks) this.write(range);
     this.isEnded = true;
     this.waiting.length = 0;
-    endCall(this.call, status, message);
+    endCall(this.call, { status, message });
     this.call.resume();
   }
 

@@ -25,7 +25,14 @@ export interface StreamCall {
   /** False: the client is not reading. The acks are on their way all the same; `drained` says when to go on. */
   write(acks: AckRange): boolean;
   /** Ends the call behind all that was written. Afterwards nothing of it is reported any more. */
-  end(status: EndStatus, message: string): void;
+  end(ending: CallEnding): void;
+}
+
+/** How a call ends. Its last acknowledgements leave with its status: nothing can come between them. */
+export interface CallEnding {
+  readonly status: EndStatus;
+  readonly message: string;
+  readonly acks: readonly AckRange[];
 }
 
 /** What can be wrong with a request stream beside the content of its messages. */
