@@ -1,5 +1,6 @@
 import { countLineFeeds } from "../core/batch-builder.ts";
 import type { LargeProjection, ProjectedLarge } from "../core/effects.ts";
+import { releaseScannedBytes } from "../scrub/scan-text.ts";
 import { Projector } from "./projector.ts";
 import { RowsBuilder } from "./rows-builder.ts";
 
@@ -19,6 +20,7 @@ export function projectLargeEvent(large: LargeProjection): ProjectedLarge {
   }));
   projector.offer(large.bytes);
   projector.releaseHeld();
+  releaseScannedBytes();
   return {
     sequence: large.sequence,
     bytes: stored?.bytes ?? large.bytes,

@@ -1,4 +1,4 @@
-import { byteOf, inValue, latin1 } from "./bytes.ts";
+import { byteOf, has, inValue, isDigit, latin1 } from "./bytes.ts";
 import { judgeName } from "./credential-names.ts";
 import { judgeValue } from "./rules/value-judgement.ts";
 import { scanText } from "./scan-text.ts";
@@ -67,12 +67,15 @@ export function pendingAfter(argument: Text): FlagKind | undefined {
 }
 
 const override = "--default_override=";
+const letterD = 0x64;
 
 /**
  * Where the argument proper begins: the client passes each word of a bazelrc line on as
  * `--default_override=<rc file>:<command>=<word>`; the value of that option alone has the same form.
  */
 function behindOverride({ bytes, from, to }: Text): number {
+  const isFlag = bytes[from] === byteOf.dash && bytes[from + 2] === letterD;
+  if (!isFlag && !has(bytes[from], isDigit)) return from;
   let at = from;
   if (latin1(bytes, from, Math.min(to, from + override.length)) === override) at += override.length;
   const match = /^\d+:[A-Za-z_:.-]+=/.exec(latin1(bytes, at, Math.min(to, at + 64)));

@@ -20,8 +20,9 @@ const credentialWord = /(?:^|[_.-])(?:pat|pwd|cred|creds|dsn|otp|sas|sig)(?:$|[_
 const keyEnding = /(?:^|[_.-])key$/;
 const endingWord = /(?:^|[_.-])(?:pat|pwd)$/;
 
-// The shell's working directories.
-const harmless = /^-*(?:old)?pwd$/;
+// The shell's working directories; a desktop's session, which is no login.
+const harmless =
+  /^-*(?:(?:old)?pwd|xdg_session_[a-z]+|dbus_session_bus_address|desktop_session|session_manager)$/;
 
 const queryNames = /^(?:x-amz-|x-goog-)?(?:sig|signature|key)$/;
 const wholeLineHeaders = /(?:authorization|cookie)$/;

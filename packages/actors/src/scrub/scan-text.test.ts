@@ -91,6 +91,7 @@ test.each([
   "ghp_",
   "AKIA",
   "_auth",
+  "_env",
   "xox",
   "https://aaaa:",
   "'password'",
@@ -105,4 +106,5 @@ test.each([
   scanText({ bytes, from: 0, to: bytes.length }, { goesOn: true });
   scanText({ bytes, from: 0, to: megabyte / 8 }, { argument: true });
   placesToLook(bytes, { anyMarker: false });
+  placesToLook(bytes, { anyMarker: true });
 });

@@ -1,3 +1,4 @@
+import { byteOf, has, inKey } from "./bytes.ts";
 import { createMarkerSearch } from "./marker-search.ts";
 import { basic, bearer } from "./rules/bearer.ts";
 import { headerFlag } from "./rules/header-flag.ts";
@@ -32,13 +33,14 @@ const rules: readonly (readonly [string, Rule])[] = [
 ];
 
 // An environment flag may stand alone, with the variable in the next argument.
-const flagMarkers = ["_env"];
+const flagEnding = "_env";
+const flagNameBytesMax = 64;
 const textRuleCount = rules.length;
 
 // A scan is synchronous and starts no other, so one searcher serves a whole thread.
 const search = createMarkerSearch([
   ...rules.map(([marker], index) => [marker, index + 1] as const),
-  ...flagMarkers.map((marker, index) => [marker, textRuleCount + 1 + index] as const),
+  [flagEnding, textRuleCount + 1],
 ]);
 
 /** `bearer_auth=…` is a name, `Bearer …` is not. */
@@ -84,7 +86,10 @@ export function placesToLook(bytes: Uint8Array, how: { anyMarker: boolean }): Pl
   let at = 0;
   while (search.next(bytes, at, bytes.length)) {
     at = search.at + 1;
-    if (!how.anyMarker) {
+    if (search.rule > textRuleCount) {
+      if (!how.anyMarker || !isLoneFlag(bytes, search.at)) continue;
+    } else if (!how.anyMarker) {
+      if (isFileUri(bytes, search.at)) continue;
       scan ??= new TextScan({ bytes, from: 0, to: bytes.length }, { rough: true });
       scan.matched = false;
       rules[search.rule - 1]?.[1](scan, at - 1);
@@ -98,6 +103,20 @@ export function placesToLook(bytes: Uint8Array, how: { anyMarker: boolean }): Pl
 }
 
 const nowhere: readonly number[] = [];
+
+/** `--test_env` without its value. With a value, the name of the variable has a marker of its own if it matters. */
+function isLoneFlag(bytes: Uint8Array, at: number): boolean {
+  if (bytes[at + flagEnding.length] === byteOf.equals) return false;
+  const limit = Math.max(0, at - flagNameBytesMax);
+  let from = at;
+  while (from > limit && has(bytes[from - 1], inKey)) from -= 1;
+  return bytes[from] === byteOf.dash && bytes[from + 1] === byteOf.dash;
+}
+
+/** `:///`: by far the most frequent marker, refuted without a scan. */
+function isFileUri(bytes: Uint8Array, at: number): boolean {
+  return bytes[at] === byteOf.colon && bytes[at + 1] === byteOf.slash && bytes[at + 3] === byteOf.slash;
+}
 
 /** Forgets the last bytes scanned, so that a large event does not stay in memory. */
 export function releaseScannedBytes(): void {

@@ -6,7 +6,7 @@ import { TargetStatus } from "@millrace/proto/pipeline";
 import { isMalformed } from "@millrace/proto/wire/field-scanner";
 import type { RowsBuilder } from "../rows-builder.ts";
 import { patternsOf } from "./pattern.ts";
-import { presentText, storable } from "./present.ts";
+import { isKey, presentText, storable } from "./present.ts";
 
 const targetIds: ReadonlySet<number> = new Set([idField.targetCompleted, idField.targetConfigured]);
 
@@ -20,6 +20,7 @@ export function abortedRows(event: BepEvent, rows: RowsBuilder, eventTimeMs: num
   if (isMalformed(id) || isMalformed(aborted)) return false;
   const reason = protocolName(abortReason, aborted.reason);
   if (targetIds.has(event.id)) {
+    if (!isKey(id.label, id.aspect, id.configuration)) return true;
     rows.addTarget({
       label: storable(id.label),
       aspect: storable(id.aspect),

@@ -12,39 +12,59 @@ import { presentText } from "./present.ts";
 
 type TextField = "user" | "host" | "branch" | "commit" | "repositoryUrl" | "role";
 
-/** Keys that workspace status scripts and --build_metadata commonly use, and what they tell. */
-const knownKeys: Readonly<Record<string, TextField>> = {
-  BUILD_USER: "user",
-  USER: "user",
-  BUILD_HOST: "host",
-  HOST: "host",
-  COMMIT_SHA: "commit",
-  GIT_COMMIT: "commit",
-  STABLE_GIT_COMMIT: "commit",
-  BUILD_SCM_REVISION: "commit",
-  STABLE_BUILD_SCM_REVISION: "commit",
-  BRANCH_NAME: "branch",
-  GIT_BRANCH: "branch",
-  STABLE_GIT_BRANCH: "branch",
-  BUILD_SCM_BRANCH: "branch",
-  REPO_URL: "repositoryUrl",
-  ROLE: "role",
-};
+/** Names and what they tell, the best first: what a build says of itself comes before what a CI system sets. */
+type KnownNames = ReadonlyMap<string, TextField>;
 
-/** Variables of CI systems as `--client_env` shows them. */
-const knownVariables: Readonly<Record<string, TextField>> = {
-  GITHUB_SHA: "commit",
-  GITHUB_HEAD_REF: "branch",
-  GITHUB_REF_NAME: "branch",
-  CI_COMMIT_SHA: "commit",
-  CI_COMMIT_BRANCH: "branch",
-  CI_COMMIT_REF_NAME: "branch",
-  BUILDKITE_COMMIT: "commit",
-  BUILDKITE_BRANCH: "branch",
-  BUILDKITE_REPO: "repositoryUrl",
-  CIRCLE_SHA1: "commit",
-  CIRCLE_BRANCH: "branch",
-};
+/** Keys that workspace status scripts and --build_metadata commonly use. */
+const knownKeys: KnownNames = new Map([
+  ["USER", "user"],
+  ["BUILD_USER", "user"],
+  ["HOST", "host"],
+  ["BUILD_HOST", "host"],
+  ["COMMIT_SHA", "commit"],
+  ["GIT_COMMIT", "commit"],
+  ["STABLE_GIT_COMMIT", "commit"],
+  ["STABLE_BUILD_SCM_REVISION", "commit"],
+  ["BUILD_SCM_REVISION", "commit"],
+  ["BRANCH_NAME", "branch"],
+  ["GIT_BRANCH", "branch"],
+  ["STABLE_GIT_BRANCH", "branch"],
+  ["BUILD_SCM_BRANCH", "branch"],
+  ["REPO_URL", "repositoryUrl"],
+  ["BUILD_SCM_REMOTE", "repositoryUrl"],
+  ["ROLE", "role"],
+]);
+
+/** Variables of CI systems as `--client_env` shows them. Of a pull request its own branch, not that of the merge. */
+const knownVariables: KnownNames = new Map([
+  ["GITHUB_SHA", "commit"],
+  ["CI_COMMIT_SHA", "commit"],
+  ["BUILDKITE_COMMIT", "commit"],
+  ["CIRCLE_SHA1", "commit"],
+  ["BITBUCKET_COMMIT", "commit"],
+  ["TRAVIS_COMMIT", "commit"],
+  ["BUILD_SOURCEVERSION", "commit"],
+  ["GIT_COMMIT", "commit"],
+  ["GITHUB_HEAD_REF", "branch"],
+  ["GITHUB_REF_NAME", "branch"],
+  ["CI_MERGE_REQUEST_SOURCE_BRANCH_NAME", "branch"],
+  ["CI_COMMIT_BRANCH", "branch"],
+  ["CI_COMMIT_REF_NAME", "branch"],
+  ["BUILDKITE_BRANCH", "branch"],
+  ["CIRCLE_BRANCH", "branch"],
+  ["BITBUCKET_BRANCH", "branch"],
+  ["TRAVIS_PULL_REQUEST_BRANCH", "branch"],
+  ["TRAVIS_BRANCH", "branch"],
+  ["BUILD_SOURCEBRANCHNAME", "branch"],
+  ["GIT_BRANCH", "branch"],
+  ["CI_PROJECT_URL", "repositoryUrl"],
+  ["CI_REPOSITORY_URL", "repositoryUrl"],
+  ["BUILDKITE_REPO", "repositoryUrl"],
+  ["CIRCLE_REPOSITORY_URL", "repositoryUrl"],
+  ["BITBUCKET_GIT_HTTP_ORIGIN", "repositoryUrl"],
+  ["BUILD_REPOSITORY_URI", "repositoryUrl"],
+  ["GIT_URL", "repositoryUrl"],
+]);
 
 export function workspaceStatusRows(event: BepEvent, rows: RowsBuilder): boolean {
   const items = readWorkspaceStatus(event);
@@ -73,8 +93,18 @@ export function commandLineRows(event: BepEvent, rows: RowsBuilder): boolean {
     if (equals === -1) return [];
     return [{ key: arg.slice(clientEnvironment.length, equals), value: arg.slice(equals + 1) }];
   });
-  patchKnown(items, { names: knownVariables, rows });
+  patchKnown([...items, ...gitHubRepository(items)], { names: knownVariables, rows });
   return true;
+}
+
+/** GitHub tells server and repository apart; together they are the URL. */
+function gitHubRepository(items: readonly Item[]): Item[] {
+  const said = (key: string): string => items.find((item) => item.key === key)?.value ?? "";
+  const repository = said("GITHUB_REPOSITORY");
+  if (repository === "") return [];
+  return [
+    { key: "CI_PROJECT_URL", value: `${said("GITHUB_SERVER_URL") || "https://github.com"}/${repository}` },
+  ];
 }
 
 /** The configuration that targets are built in; those of tools say nothing about the build. */
@@ -89,14 +119,18 @@ export function configurationRows(event: BepEvent, rows: RowsBuilder): boolean {
   return true;
 }
 
-function patchKnown(
-  items: readonly { key: string; value: string }[],
-  how: { names: Readonly<Record<string, TextField>>; rows: RowsBuilder },
-): void {
+interface Item {
+  readonly key: string;
+  readonly value: string;
+}
+
+function patchKnown(items: readonly Item[], how: { names: KnownNames; rows: RowsBuilder }): void {
+  const values = new Map<string, string>();
+  for (const { key, value } of items) if (how.names.has(key) && value !== "") values.set(key, value);
+  if (values.size === 0) return;
   let patch: IInvocationPatch = {};
-  for (const { key, value } of items) {
-    const field = how.names[key];
-    if (field !== undefined) patch = { ...patch, ...presentText(field, value) };
+  for (const [key, field] of how.names) {
+    if (!(field in patch)) patch = { ...patch, ...presentText(field, values.get(key) ?? "") };
   }
-  if (Object.keys(patch).length > 0) how.rows.patchInvocation(patch);
+  how.rows.patchInvocation(patch);
 }

@@ -4,7 +4,7 @@ import { readTargetComplete, readTargetConfigured } from "@millrace/proto/bep/re
 import { TargetStatus } from "@millrace/proto/pipeline";
 import { isMalformed } from "@millrace/proto/wire/field-scanner";
 import type { RowsBuilder } from "../rows-builder.ts";
-import { present, presentText, storable } from "./present.ts";
+import { isKey, storable, storableAll, textOrNull } from "./present.ts";
 
 /**
  * A target that will be built. Its own id lacks the configuration; the completion that it announces has it. One
@@ -15,16 +15,16 @@ export function targetConfiguredRows(event: BepEvent, rows: RowsBuilder): boolea
   const target = readTargetConfigured(event);
   const announced = readAnnounced(event, idField.targetCompleted);
   if (isMalformed(id) || isMalformed(target) || isMalformed(announced)) return false;
-  if (id.label === "") return true; // Nothing names the target.
   for (const { configuration } of announced.length > 0 ? announced : [{ configuration: "" }]) {
+    if (!isKey(id.label, id.aspect, configuration)) continue;
     rows.addTarget({
       label: storable(id.label),
       aspect: storable(id.aspect),
       configuration: storable(configuration),
       status: TargetStatus.CONFIGURED,
-      tags: target.tags.map(storable),
-      ...presentText("targetKind", target.targetKind),
-      ...present("testSize", target.testSize === 0 ? undefined : target.testSize),
+      tags: storableAll(target.tags),
+      targetKind: textOrNull(target.targetKind),
+      testSize: target.testSize === 0 ? null : target.testSize,
     });
   }
   return true;
@@ -39,17 +39,17 @@ export function targetCompleteRows(
   const id = readEventId(event);
   const target = readTargetComplete(event);
   if (isMalformed(id) || isMalformed(target)) return false;
-  if (id.label === "") return true; // Nothing names the target.
+  if (!isKey(id.label, id.aspect, id.configuration)) return true;
   rows.addTarget({
     label: storable(id.label),
     aspect: storable(id.aspect),
     configuration: storable(id.configuration),
     status: target.success ? TargetStatus.BUILT : TargetStatus.FAILED,
-    tags: target.tags.map(storable),
-    ...presentText("targetKind", target.targetKind),
-    ...present("testSize", target.testSize === 0 ? undefined : target.testSize),
-    ...presentText("failureMessage", target.failureMessage),
-    ...present("completedAtMs", eventTimeMs),
+    tags: storableAll(target.tags),
+    targetKind: textOrNull(target.targetKind),
+    testSize: target.testSize === 0 ? null : target.testSize,
+    failureMessage: textOrNull(target.failureMessage),
+    completedAtMs: eventTimeMs ?? null,
   });
   return true;
 }

@@ -4,14 +4,17 @@ import { readTestResult } from "@millrace/proto/bep/readers/test-result";
 import { readTestSummary } from "@millrace/proto/bep/readers/test-summary";
 import { isMalformed } from "@millrace/proto/wire/field-scanner";
 import type { RowsBuilder } from "../rows-builder.ts";
-import { present, presentText, storable } from "./present.ts";
+import { isKey, storable, textOrNull } from "./present.ts";
+
+/** A row shows a test's outputs; tests with tens of thousands of them exist. */
+const outputsMax = 1000;
 
 /** One attempt of one shard of one run. */
 export function testResultRows(event: BepEvent, rows: RowsBuilder): boolean {
   const id = readEventId(event);
   const result = readTestResult(event);
   if (isMalformed(id) || isMalformed(result)) return false;
-  if (id.label === "") return true; // Nothing names the test.
+  if (!isKey(id.label, id.configuration)) return true;
   rows.addTestResult({
     label: storable(id.label),
     configuration: storable(id.configuration),
@@ -21,12 +24,14 @@ export function testResultRows(event: BepEvent, rows: RowsBuilder): boolean {
     status: result.status,
     cachedLocally: result.cachedLocally,
     cachedRemotely: result.cachedRemotely,
-    outputs: result.outputs.map(({ name, uri }) => ({ name: storable(name), uri: storable(uri) })),
-    ...presentText("statusDetails", result.statusDetails),
-    ...presentText("strategy", result.strategy),
-    ...present("startedAtMs", result.startedAtMs),
-    ...present("durationMs", result.durationMs),
-    ...present("exitCode", result.exitCode === 0 ? undefined : result.exitCode),
+    outputs: result.outputs
+      .slice(0, outputsMax)
+      .map(({ name, uri }) => ({ name: storable(name), uri: storable(uri) })),
+    statusDetails: textOrNull(result.statusDetails),
+    strategy: textOrNull(result.strategy),
+    startedAtMs: result.startedAtMs ?? null,
+    durationMs: result.durationMs ?? null,
+    exitCode: result.exitCode === 0 ? null : result.exitCode,
   });
   return true;
 }
@@ -36,7 +41,7 @@ export function testSummaryRows(event: BepEvent, rows: RowsBuilder): boolean {
   const id = readEventId(event);
   const summary = readTestSummary(event);
   if (isMalformed(id) || isMalformed(summary)) return false;
-  if (id.label === "") return true; // Nothing names the test.
+  if (!isKey(id.label, id.configuration)) return true;
   rows.addTestSummary({
     label: storable(id.label),
     configuration: storable(id.configuration),
@@ -46,9 +51,9 @@ export function testSummaryRows(event: BepEvent, rows: RowsBuilder): boolean {
     attemptCount: summary.attemptCount,
     shardCount: summary.shardCount,
     totalNumCached: summary.totalNumCached,
-    ...present("firstStartAtMs", summary.firstStartAtMs),
-    ...present("lastStopAtMs", summary.lastStopAtMs),
-    ...present("totalRunDurationMs", summary.totalRunDurationMs),
+    firstStartAtMs: summary.firstStartAtMs ?? null,
+    lastStopAtMs: summary.lastStopAtMs ?? null,
+    totalRunDurationMs: summary.totalRunDurationMs ?? null,
   });
   return true;
 }
