@@ -21,13 +21,15 @@ export interface EventTap {
 }
 
 export async function startEventTap(settings: {
-  targetPort: number;
+  /** A function is asked anew for each connection. */
+  targetPort: number | (() => number);
   actions: readonly TapAction[];
 }): Promise<EventTap> {
   const left = [...settings.actions];
   const sockets = new Set<net.Socket>();
   const server = net.createServer((client) => {
-    const upstream = net.connect(settings.targetPort, "127.0.0.1");
+    const { targetPort } = settings;
+    const upstream = net.connect(typeof targetPort === "number" ? targetPort : targetPort(), "127.0.0.1");
     const both = [client, upstream];
     for (const socket of both) {
       sockets.add(socket);
