@@ -130,7 +130,7 @@ test("a COMMIT whose answer is lost is in doubt, though it happened", async () =
   proxy.loseNextCommitAnswer();
   const failure = await failureOf(one.transact((tx) => mark(tx, "in doubt, done")));
   expect(isInDoubt(failure)).toBe(true);
-  await expect.poll(() => isMarked("in doubt, done")).toBe(true);
+  await expect.poll(() => isMarked("in doubt, done"), { timeout: 20_000 }).toBe(true);
   await one.transact((tx) => mark(tx, "after doubt"));
 });
 
@@ -151,7 +151,7 @@ test("a COMMIT during which the backend dies is in doubt, though it did not happ
         sent: async () => {
           const sleeping =
             "select pid from pg_stat_activity where query = 'commit' and wait_event = 'PgSleep'";
-          await expect.poll(() => admin.sql.unsafe(sleeping)).toHaveLength(1);
+          await expect.poll(() => admin.sql.unsafe(sleeping), { timeout: 20_000 }).toHaveLength(1);
           await admin.sql.unsafe(`select pg_terminate_backend(pid, 5000) from (${sleeping}) s`);
         },
         answered: () => {},

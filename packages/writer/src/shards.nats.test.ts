@@ -10,6 +10,9 @@ import { type OwnNatsServer, ownNatsServer } from "../../../test/services/nats.t
 import { startNatsServer } from "../../cli/src/services/nats-server.ts";
 import { startShards } from "./shards.ts";
 
+/** The machine may be busy with other things. */
+const patiently = { timeout: 30_000 };
+
 interface RunningWriter {
   readonly name: string;
   readonly bus: NatsBus;
@@ -87,25 +90,30 @@ test("one writer answers on every shard of all three channels", async () => {
 
 test("writers share the shards, each answered by exactly one", async () => {
   for (const name of ["a", "b", "c"]) await startWriter(name);
-  await expect.poll(() => writers.reduce((sum, writer) => sum + writer.served, 0)).toBe(shardCount);
-  const counts = new Map<string, number>();
-  for (const name of await answerers()) counts.set(name, (counts.get(name) ?? 0) + 1);
-  for (const writer of writers) expect(counts.get(writer.name)).toBe(writer.served);
+  const isServed = (counts: number[]): boolean => counts.join() === writers.map((one) => one.served).join();
+  await expect
+    .poll(async () => {
+      const answered = await answerers();
+      const counts = writers.map((writer) => answered.filter((name) => name === writer.name).length);
+      return { counts, sum: writers.reduce((sum, writer) => sum + writer.served, 0) };
+    }, patiently)
+    .toEqual({ counts: expect.toSatisfy(isServed), sum: shardCount });
+  for (const writer of writers) expect(writer.served).toBeGreaterThan(0);
 });
 
 test("a writer that vanishes is replaced", async () => {
   const stopped = new ScriptedClock();
   const [a, b] = [await startWriter("a"), await startWriter("b", stopped)];
-  await expect.poll(() => a.served).toBeLessThan(shardCount);
+  await expect.poll(() => a.served, patiently).toBeLessThan(shardCount);
   writers = [a];
   await b.bus.close();
-  await expect.poll(() => a.served, { timeout: 10_000 }).toBe(shardCount);
+  await expect.poll(() => a.served, patiently).toBe(shardCount);
   expect(await answerers()).toEqual(Array(shardCount).fill("a"));
 });
 
 test("a writer that leaves says so, serves until the others have taken over, and no request is lost", async () => {
   const [a, b] = [await startWriter("a"), await startWriter("b")];
-  await expect.poll(() => a.served + b.served).toBe(shardCount);
+  await expect.poll(() => a.served + b.served, patiently).toBe(shardCount);
   let isLeaving = true;
   const leaving = b.shards.stop().then(() => {
     isLeaving = false;
@@ -117,11 +125,11 @@ test("a writer that leaves says so, serves until the others have taken over, and
 
 test("when NATS comes back the shards are shared again", async () => {
   const [a, b] = [await startWriter("a"), await startWriter("b")];
-  await expect.poll(() => a.served + b.served).toBe(shardCount);
+  await expect.poll(() => a.served + b.served, patiently).toBe(shardCount);
   await own.server.stop();
-  await expect.poll(() => a.served + b.served, { timeout: 10_000 }).toBe(2 * shardCount);
+  await expect.poll(() => a.served + b.served, patiently).toBe(2 * shardCount);
   const { dataDir } = own;
   const back = await startNatsServer({ dataDir, port: own.server.port, onLine: () => {}, ephemeral: true });
   own = { ...own, server: back };
-  await expect.poll(() => a.served + b.served, { timeout: 20_000 }).toBe(shardCount);
+  await expect.poll(() => a.served + b.served, patiently).toBe(shardCount);
 });

@@ -45,13 +45,13 @@ export function startShards(
   const live = new LiveWriters(writer);
   const served = new Map<number, readonly BusSubscription[]>();
   let names = "";
+  let beat = 0;
 
   const reconcile = (): void => {
-    const now = clock.monotonic();
-    const present = live.names(now).join(" ");
+    const present = live.names(beat).join(" ");
     if (present === names) return;
     names = present;
-    const own = live.ownShards(now);
+    const own = live.ownShards(beat);
     for (const shard of own) {
       if (!served.has(shard)) served.set(shard, serveShard(shard, { bus, handlers }));
     }
@@ -63,19 +63,20 @@ export function startShards(
     world.shards?.(served.size);
     log.info("shards", { writers: present, served: served.size });
   };
-  const beat = (draining: boolean): void => {
+  const say = (draining: boolean): void => {
     bus.publish(heartbeatChannel, { subject: heartbeatChannel.name, message: { writer, draining } });
   };
 
   const listening = bus.subscribe(heartbeatChannel, heartbeatChannel.name, (heartbeat) => {
     const draining = heartbeat.draining ?? false;
-    live.hear(heartbeat.writer ?? "", { draining, now: clock.monotonic() });
+    live.hear(heartbeat.writer ?? "", { draining, beat });
     reconcile();
   });
   reconcile();
-  beat(false);
+  say(false);
   const stopBeating = every(clock, heartbeatMs, () => {
-    beat(false);
+    beat += 1;
+    say(false);
     reconcile();
   });
 
@@ -83,9 +84,9 @@ export function startShards(
     name: "shards",
     stop: async () => {
       stopBeating();
-      beat(true);
+      say(true);
       await listening.stop();
-      const isAlone = live.names(clock.monotonic()).length === 1;
+      const isAlone = live.names(beat).length === 1;
       if (!isAlone) await delay(clock, handOverMs);
       const rest = [...served.values()].flat();
       await Promise.all(rest.map((subscription) => subscription.stop()));

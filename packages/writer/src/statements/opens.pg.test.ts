@@ -207,7 +207,9 @@ test("a key that another transaction is inserting is waited for and then found",
     );
     mine = bench.commit(batchWork({ invocation, owner: "b", hmac: "h", first: 1, last: 3 }));
     await expect
-      .poll(() => bench.one("select count(*) as waiting from pg_locks where not granted"))
+      .poll(() => bench.one("select count(*) as waiting from pg_locks where not granted"), {
+        timeout: 20_000,
+      })
       .toEqual({ waiting: 1 });
   });
   expect(await mine).toEqual(["next"]);
