@@ -1,40 +1,49 @@
-import { silentLog } from "@millrace/base/log";
+import { MillraceError } from "@millrace/base/errors";
+import { type Log, silentLog } from "@millrace/base/log";
 import { ScriptedClock } from "@millrace/base/scripted-clock";
-import { describe, expect, it } from "vitest";
+import type { Bus } from "@millrace/proto/bus";
+import { expect, test } from "vitest";
 import { keepLease } from "./lease.ts";
-import { ModelWriters } from "./model-writers.fixture.ts";
 
-describe("the lease", () => {
-  it("is renewed at once, every 10 s, through outages, and given up at the end", async () => {
-    const clock = new ScriptedClock();
-    const writers = new ModelWriters(clock);
-    const lease = keepLease("node-1", { bus: writers.bus, clock, log: silentLog });
-    await clock.advance(0);
-    expect(writers.leases).toHaveLength(1);
-    await clock.advance(20_000);
-    expect(writers.leases).toHaveLength(3);
-    writers.isAway = true;
-    await clock.advance(60_000);
-    writers.isAway = false;
-    await clock.advance(15_000);
-    expect(writers.leases).toHaveLength(4);
-    await lease.leave();
-    expect(writers.leases.at(-1)).toMatchObject({ node: "node-1", leaving: true });
-    const count = writers.leases.length;
-    await clock.advance(60_000);
-    expect(writers.leases).toHaveLength(count);
-  });
+/** Writers that do not answer the first `failures` times, and what they were asked at which time. */
+function leaseWith(failures: number) {
+  const clock = new ScriptedClock();
+  const asked: { at: number; leaving: boolean }[] = [];
+  const warnings: string[] = [];
+  const log: Log = { ...silentLog, warn: (message) => warnings.push(message) };
+  const bus = {
+    request: async (_: unknown, ask: { message: { leaving?: boolean } }) => {
+      asked.push({ at: clock.now(), leaving: ask.message.leaving === true });
+      if (asked.length > failures) return {};
+      throw new MillraceError({ remedy: "retry", code: "nats-no-responders", message: "nobody" });
+    },
+  } as unknown as Pick<Bus, "request">;
+  return { clock, asked, warnings, lease: keepLease("node", { bus, clock, log }) };
+}
 
-  it("is given up in vain within a second when nobody answers", async () => {
-    const clock = new ScriptedClock();
-    const writers = new ModelWriters(clock);
-    const lease = keepLease("node-1", { bus: writers.bus, clock, log: silentLog });
-    writers.isAway = true;
-    let hasLeft = false;
-    void lease.leave().then(() => {
-      hasLeft = true;
-    });
-    await clock.advance(1_000);
-    expect(hasLeft).toBe(true);
-  });
+test("a lease is renewed every 10 s", async () => {
+  const { clock, asked } = leaseWith(0);
+  await clock.advance(30_000);
+  expect(asked.map(({ at }) => at)).toEqual([0, 10_000, 20_000, 30_000]);
+});
+
+test("where nobody answers it is tried every second, silently at first", async () => {
+  const { clock, asked, warnings } = leaseWith(3);
+  await clock.advance(13_000);
+  expect(asked.map(({ at }) => at)).toEqual([0, 1_000, 2_000, 3_000, 13_000]);
+  expect(warnings).toEqual([]);
+});
+
+test("a lease that is not renewed for long is worth one line", async () => {
+  const { clock, warnings } = leaseWith(100);
+  await clock.advance(20_000);
+  expect(warnings).toHaveLength(1);
+});
+
+test("leaving says so and asks no more", async () => {
+  const { clock, asked, lease } = leaseWith(0);
+  await clock.advance(5_000);
+  await lease.leave();
+  await clock.advance(60_000);
+  expect(asked.map(({ leaving }) => leaving)).toEqual([false, true]);
 });

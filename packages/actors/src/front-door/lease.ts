@@ -1,4 +1,4 @@
-import { type Clock, every } from "@millrace/base/clock";
+import type { Clock } from "@millrace/base/clock";
 import { errorText } from "@millrace/base/errors";
 import type { Log } from "@millrace/base/log";
 import type { Bus } from "@millrace/proto/bus";
@@ -6,12 +6,15 @@ import { leaseChannel } from "@millrace/proto/channels";
 
 /** A lease outlives three renewals. */
 const renewMs = 10_000;
+/** Nobody answers while writers start or move: soon again. */
+const retryMs = 1_000;
 const answerWithinMs = 5_000;
 const leaveWithinMs = 1_000;
+/** From this failure in a row on it is worth a line: at a start the first writer needs a moment. */
+const failuresWorthALine = 5;
 
 /**
- * Keeps the attempts of this node from being swept while it lives. The first renewal is sent at once; when nobody
- * answers the next one comes in its time.
+ * Keeps the attempts of this node from being swept while it lives. The first renewal is sent at once.
  *
  * @returns gives the lease up, so that attempts of connections that ended are swept in their time
  */
@@ -19,6 +22,9 @@ export function keepLease(
   node: string,
   ports: { bus: Pick<Bus, "request">; clock: Clock; log: Log },
 ): { leave: () => Promise<void> } {
+  let failures = 0;
+  let cancel = (): void => {};
+  let hasLeft = false;
   const ask = async (leaving: boolean): Promise<void> => {
     try {
       await ports.bus.request(leaseChannel, {
@@ -26,15 +32,22 @@ export function keepLease(
         message: { node, leaving },
         timeoutMs: leaving ? leaveWithinMs : answerWithinMs,
       });
+      failures = 0;
     } catch (error) {
-      ports.log.warn("the lease was not renewed", { node, leaving, error: errorText(error) });
+      failures += 1;
+      const say = failures === failuresWorthALine || leaving ? ports.log.warn : ports.log.debug;
+      say("the lease was not renewed", { node, leaving, failures, error: errorText(error) });
     }
   };
-  void ask(false);
-  const stop = every(ports.clock, renewMs, () => ask(false));
+  const renew = async (): Promise<void> => {
+    await ask(false);
+    if (!hasLeft) cancel = ports.clock.after(failures === 0 ? renewMs : retryMs, () => void renew());
+  };
+  void renew();
   return {
     leave: () => {
-      stop();
+      hasLeft = true;
+      cancel();
       return ask(true);
     },
   };
