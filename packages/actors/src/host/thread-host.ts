@@ -4,6 +4,8 @@ import {
   type ConnectedMessage,
   type EventsMessage,
   endStatus,
+  eventOverheadBytes,
+  type LargeEventMessage,
   metaStride,
   type ToThread,
 } from "../thread-messages.ts";
@@ -40,11 +42,8 @@ export class ThreadHost {
         return this.connected(message);
       case "events":
         return this.events(message);
-      case "large": {
-        const hosted = this.byConnection.get(message.connection);
-        hosted?.event(message.sequence, message.bytes);
-        return hosted?.input((actor) => actor.turnEnded());
-      }
+      case "large":
+        return this.largeEvent(message);
       case "half-closed":
         return this.byConnection.get(message.connection)?.input((actor) => actor.halfClose());
       case "broken":
@@ -107,16 +106,26 @@ export class ThreadHost {
       const sequence = message.meta[at + 1] ?? 0;
       const length = message.meta[at + 2] ?? 0;
       const hosted = this.byConnection.get(connection);
-      if (hosted === undefined) {
-        // Its actor is gone (superseded, refused): only the memory is given back.
-        this.context.acks.ack(connection, 0, length + 256);
-      } else {
+      if (hosted === undefined) this.giveBack(connection, length);
+      else {
         hosted.event(sequence, new Uint8Array(message.arena, offset, length));
         touched.add(hosted);
       }
       offset += length;
     }
     for (const hosted of touched) hosted.input((actor) => actor.turnEnded());
+  }
+
+  private largeEvent(message: LargeEventMessage): void {
+    const hosted = this.byConnection.get(message.connection);
+    if (hosted === undefined) return this.giveBack(message.connection, message.bytes.length);
+    hosted.event(message.sequence, message.bytes);
+    hosted.input((actor) => actor.turnEnded());
+  }
+
+  /** The actor is gone (superseded, refused): of its events only the memory is given back. */
+  private giveBack(connection: number, eventBytes: number): void {
+    this.context.acks.ack(connection, 0, eventBytes + eventOverheadBytes);
   }
 
   /** After each turn: a newer owner of an attempt supersedes the older ones, and who is done is forgotten. */
