@@ -30,6 +30,7 @@ test.each([
   "PWD=/home/x OLDPWD=/y GIT_AUTHOR_NAME=bob PATH=/usr/bin XAUTHORITY_FILE=/x",
   "token=true password=None secret=$SECRET apiKey=$(key) auth=<redacted> token=*** passwd=12",
   "ssh://git@github.com/a/b.git git@github.com:a/b.git https://example.com/a@b user@example.com",
+  "docker://alpine:3.19@sha256:e3b0c44298fc1c149afbf4c8996fb924 token: /w/src/lexer.cc:12",
   "@repo//pkg:target @@canonical~1.0//x:y //pkg:icon@2x.png --//flag:x=@y//:z",
   "Bearer authentication and basic usage of bearer tokens; Basic example",
   "-----BEGIN CERTIFICATE-----\nMIIEpAIBAAKCAQEA0123456789\n-----END CERTIFICATE-----",

@@ -7,7 +7,7 @@ import { namedValue } from "./rules/named-value.ts";
 import { pemBlock } from "./rules/pem.ts";
 import { proxyUserinfo } from "./rules/proxy-userinfo.ts";
 import { shapeRules } from "./rules/token-shapes.ts";
-import { escapedUrlUserinfo, urlUserinfo } from "./rules/url-userinfo.ts";
+import { encodedUrlUserinfo, escapedUrlUserinfo, urlUserinfo } from "./rules/url-userinfo.ts";
 import type { Continuation } from "./secret-kind.ts";
 import { type Rule, type ScanMode, TextScan } from "./text-scan.ts";
 
@@ -26,6 +26,7 @@ const rules: readonly (readonly [string, Rule])[] = [
   ["_hea", headerFlag],
   ["://", urlUserinfo],
   [":\\/", escapedUrlUserinfo],
+  ["%2f%", encodedUrlUserinfo],
   ["roxy", proxyUserinfo],
   ["--be", pemBlock],
   ["eyj", jwt],

@@ -59,7 +59,7 @@ function readAssignment(scan: TextScan, at: number): Assignment | undefined {
   const nameFrom = startOfName(scan, at);
   const isFlag = bytes[nameFrom] === byteOf.dash && bytes[nameFrom + 1] === byteOf.dash;
   const mayBeFlag = (isFlag || scan.rough) && closing === undefined && separatorAt > afterName;
-  const separator = separatorOf(bytes[separatorAt] as number, mayBeFlag);
+  const separator = separatorOf(scan, separatorAt, mayBeFlag);
   if (separator === undefined) return undefined;
   const behind = separator === " " ? separatorAt : behindSeparator(scan, separatorAt);
   const blanksTo = passBlanks(scan, behind);
@@ -82,14 +82,23 @@ function readAssignment(scan: TextScan, at: number): Assignment | undefined {
   };
 }
 
-function separatorOf(byte: number, mayBeFlag: boolean): Assignment["separator"] | undefined {
-  if (byte === byteOf.equals) return "=";
+function separatorOf(scan: TextScan, at: number, mayBeFlag: boolean): Assignment["separator"] | undefined {
+  const byte = scan.bytes[at];
+  if (byte === byteOf.equals || isEncodedEquals(scan, at)) return "=";
   if (byte === byteOf.colon) return ":";
   return mayBeFlag && byte !== byteOf.dash ? " " : undefined;
 }
 
-/** Behind `=`, `:`, `:=` or `=>`. */
+/** `%3D` */
+function isEncodedEquals(scan: TextScan, at: number): boolean {
+  return (
+    scan.bytes[at] === byteOf.percent && /^%3d$/i.test(latin1(scan.bytes, at, Math.min(at + 3, scan.to)))
+  );
+}
+
+/** Behind `=`, `:`, `:=`, `=>` or `%3D`. */
 function behindSeparator(scan: TextScan, at: number): number {
+  if (scan.bytes[at] === byteOf.percent) return at + 3;
   const next = scan.bytes[at + 1];
   const second = scan.bytes[at] === byteOf.colon ? byteOf.equals : byteOf.greater;
   return next === second && at + 1 < scan.to ? at + 2 : at + 1;

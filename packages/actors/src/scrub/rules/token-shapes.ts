@@ -71,6 +71,13 @@ const shapes: readonly Shape[] = [
     literalStays: true,
     kind: path,
   })),
+  ...["discord.com", "discordapp.com"].map((host) => ({
+    literal: `${host}/api/webhooks/`,
+    body: inPath,
+    min: 20,
+    literalStays: true,
+    kind: path,
+  })),
   { literal: "npm_", body: inAlphanumeric, min: 24 },
   ...["sk_live_", "sk_test_", "rk_live_", "rk_test_"].map((literal) => ({
     literal,

@@ -6,9 +6,12 @@ import type { TextScan } from "../text-scan.ts";
 const authorityBytesMax = 320;
 
 const userinfo = continuation(secretKind.userinfo);
+const encodedUserinfo = continuation(secretKind.value);
 
 // A host that gives its path away as a secret must not be masked itself.
 const webhookHost = ascii("hooks.slack.com");
+
+const digestPrefix = ascii("sha256:");
 
 /** The marker `://`: what stands before the last `@` of a URL's authority. The user `git` of SSH URLs is no secret. */
 export function urlUserinfo(scan: TextScan, at: number): void {
@@ -20,6 +23,30 @@ export function escapedUrlUserinfo(scan: TextScan, at: number): void {
   if (scan.bytes[at + 3] === byteOf.backslash && scan.bytes[at + 4] === byteOf.slash) authority(scan, at + 5);
 }
 
+/** The marker `%2F%` of `%3A%2F%2Fuser%3Apassword%40host`, a URL within the query of another. */
+export function encodedUrlUserinfo(scan: TextScan, at: number): void {
+  const { bytes, to } = scan;
+  const from = at + 6;
+  if (at - 3 < scan.from || from >= to || !/^%3a%2f%2f$/i.test(latin1(bytes, at - 3, from))) return;
+  const limit = Math.min(to, from + authorityBytesMax);
+  let end = from;
+  let last = -1;
+  while (end < limit && has(bytes[end], inAuthority) && !isEncoded(scan, end, "2f")) {
+    if (isEncoded(scan, end, "40")) last = end;
+    end += 1;
+  }
+  if (end === to && end < from + authorityBytesMax && scan.goesOn) {
+    if (end > from) scan.unsure(from, encodedUserinfo);
+  } else if (last > from) scan.secretUpTo(from, last, encodedUserinfo);
+}
+
+function isEncoded(scan: TextScan, at: number, code: string): boolean {
+  return (
+    scan.bytes[at] === byteOf.percent &&
+    latin1(scan.bytes, at + 1, Math.min(at + 3, scan.to)).toLowerCase() === code
+  );
+}
+
 /** Masks the user information of the authority at `from`, if it has any. */
 export function authority(scan: TextScan, from: number): void {
   const { bytes, to } = scan;
@@ -27,7 +54,7 @@ export function authority(scan: TextScan, from: number): void {
   let end = scan.behindPlainAuthority(from);
   let last = -1;
   while (end < limit && has(bytes[end], inAuthority)) {
-    if (bytes[end] === byteOf.at) last = end;
+    if (bytes[end] === byteOf.at && !beginsDigest(scan, end + 1)) last = end;
     end += 1;
   }
   if (last < 0) scan.notePlainAuthority(from, end);
@@ -37,6 +64,11 @@ export function authority(scan: TextScan, from: number): void {
   }
   if (last <= from || (last - from === 3 && latin1(bytes, from, last) === "git")) return;
   scan.secretUpTo(from, last, userinfo);
+}
+
+/** `docker://image:tag@sha256:…` */
+function beginsDigest(scan: TextScan, at: number): boolean {
+  return matchedLength(scan.bytes, digestPrefix, { at, to: scan.to }) === digestPrefix.length;
 }
 
 function beginsWebhookHost(scan: TextScan, from: number): boolean {

@@ -55,12 +55,16 @@ export function endOfScheme(scan: TextScan, from: number): number {
 }
 
 function judgeMadeUp(text: string, cutOff: boolean): ValueJudgement {
-  // A path, a label or a URL.
-  if (/^(?:[./@]|[a-z]{1,15}:\/\/)/.test(text)) return "harmless";
+  if (cutOff && text.length < madeUpBytes) return "unsure";
+  if (isPlace(text.slice(0, madeUpBytes))) return "harmless";
   if (text.length >= madeUpBytes) return "secret";
-  if (cutOff) return "unsure";
   if (/^[0-9.,:]*$/.test(text) && text.length <= phoneDigits) return "harmless";
-  return text.length >= madeUpWithDigitBytes && /[0-9]/.test(text) ? "secret" : "harmless";
+  return text.length >= madeUpWithDigitBytes && /[0-9!$%^&*+=~#]/.test(text) ? "secret" : "harmless";
+}
+
+/** A path, a label or a URL. A capital letter in it says base64 rather than path. */
+function isPlace(text: string): boolean {
+  return /^(?:\.{0,2}\/|@)[a-z0-9._/:@-]*$/.test(text) || /^[a-z]{1,15}:\/\//.test(text);
 }
 
 function isHarmless(text: string): boolean {
