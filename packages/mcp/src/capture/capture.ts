@@ -1,5 +1,7 @@
+import { chmodSync, existsSync } from "node:fs";
 import type { BepReducer } from "../reduce/bep-reducer.ts";
 import type { BepTarget } from "../run/command-line.ts";
+import { fileMode } from "../store/private-file.ts";
 import { BepFile } from "./bep-file.ts";
 
 /** How the build events of one command reach `events.bep` and the reducer. Bytes are on disk before they are reduced. */
@@ -28,7 +30,11 @@ export function tailCapture(path: string): Capture {
       return source.fault;
     },
     advance: () => source.advance(),
-    finish: () => source.finish(),
+    finish: async () => {
+      // Bazel's server makes it with the user's umask.
+      if (existsSync(path)) chmodSync(path, fileMode);
+      await source.finish();
+    },
   };
 }
 

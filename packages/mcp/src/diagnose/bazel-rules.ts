@@ -128,4 +128,4 @@ const client: Rule = (lines) => {
   return match ? { severity: "error", category: "bazel", message: match[1] ?? "" } : undefined;
 };
 
-export const bazelRules: readonly Rule[] = [bazelMessage, traceback, client];
+export const bazelRules: readonly Rule[] = [traceback, bazelMessage, client];

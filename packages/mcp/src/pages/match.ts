@@ -64,8 +64,15 @@ function longestLiteral(filter: string): string {
 /** A filter that can match the redaction mark itself must see redacted lines, so it cannot search raw bytes. */
 function needleOf(text: string, ignoreCase: boolean): Needle | undefined {
   const canMatchMark = text === "" || /[[\]]/.test(text) || redacted.includes(asciiLower(text));
-  return canMatchMark ? undefined : { text, ignoreCase: ignoreCase && /[a-z]/i.test(text) };
+  if (canMatchMark) return undefined;
+  if (!ignoreCase || !/[a-z]/i.test(text)) return { text, ignoreCase: false };
+  // Digits and signs have no case: a long run of them is searched exactly, at memory speed.
+  const runs = text.split(/[a-zA-Z]+/).sort((a, b) => b.length - a.length);
+  const [longest = ""] = runs;
+  return longest.length >= caselessRunMin ? { text: longest, ignoreCase: false } : { text, ignoreCase: true };
 }
+
+const caselessRunMin = 4;
 
 export function asciiLower(text: string): string {
   return text.replace(/[A-Z]+/g, (upper) => upper.toLowerCase());

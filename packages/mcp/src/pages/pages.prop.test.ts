@@ -61,6 +61,11 @@ test("every line comes once, in order, whatever the page size, with and without 
   );
 });
 
+test("a filter whose run of digits is searched exactly still ignores the case of its letters", () => {
+  writeFileSync(file, "//A:target_0001\n//a:TARGET_0002\n//a:other_0002\n");
+  expect(walk("target_0002", 10)).toEqual(["1 //a:TARGET_0002"]);
+});
+
 test("lines longer than a chunk are cut and passed over", () => {
   writeFileSync(file, `short\n${"y".repeat(3 << 20)}needle\nlast needle\n`);
   expect(walk(undefined, 10).map((row) => row.slice(0, 8))).toEqual(["0 short", "1 yyyyyy", "2 last n"]);

@@ -148,7 +148,8 @@ export class BepReducer {
     const id = this.read(readEventId(event));
     if (aborted === undefined || id === undefined) return;
     this.abortCounts.set(aborted.reason, (this.abortCounts.get(aborted.reason) ?? 0) + 1);
-    if (event.id === idField.targetCompleted) {
+    // Bazel 8 and later abort the announced target before it has a configuration.
+    if (event.id === idField.targetCompleted || event.id === idField.targetConfigured) {
       const target = this.target(id);
       if (target !== undefined && target.aborted === "") {
         target.aborted = protocolName(abortReason, aborted.reason).toLowerCase();

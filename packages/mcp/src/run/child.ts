@@ -5,6 +5,9 @@ import { errorText } from "@millrace/base/errors";
 import { latch } from "@millrace/base/latch";
 import { fileMode } from "../store/private-file.ts";
 
+const leftoverGraceMs = 1000;
+const leftoverLookMs = 5;
+
 /** How a child ended. */
 export type ChildEnd =
   | { readonly kind: "exit"; readonly code: number }
@@ -31,7 +34,7 @@ export interface StopGraces {
  * program take the shell's place, so its pid is the group's.
  */
 const launcher = `
-( trap '' INT TERM; read -r _ <&3; kill -INT -$$ 2>/dev/null; sleep 10; kill -KILL -$$ 2>/dev/null ) >/dev/null 2>&1 &
+( trap '' INT TERM; read -r word <&3; [ "$word" = done ] && exit 0; kill -INT -$$ 2>/dev/null; sleep 10; kill -KILL -$$ 2>/dev/null ) >/dev/null 2>&1 &
 exec 3<&-
 exec "$@"
 `;
@@ -42,6 +45,7 @@ export class Child {
   private readonly process: ChildProcess;
   private readonly clock: Clock;
   private isOver = false;
+  private wasStopped = false;
 
   constructor(settings: ChildSettings, clock: Clock) {
     this.clock = clock;
@@ -75,11 +79,33 @@ export class Child {
     });
     this.process.once("exit", (code, signal) => {
       this.isOver = true;
-      // What is left of the group (the watcher, or what the program started) goes with it.
-      this.signal("SIGKILL");
-      end.open(code === null ? { kind: "signal", signal: signal ?? "unknown" } : { kind: "exit", code });
+      const ending: ChildEnd =
+        code === null ? { kind: "signal", signal: signal ?? "unknown" } : { kind: "exit", code };
+      void this.clearGroup().then(() => end.open(ending));
     });
     return end.promise;
+  }
+
+  /**
+   * Sends the watcher away and lets what the program left finish (a pipe's last stage still writes its output), for
+   * a moment; what is there after that is killed.
+   */
+  private async clearGroup(): Promise<void> {
+    const pipe = this.process.stdio[3];
+    if (pipe !== null && pipe !== undefined && "end" in pipe) pipe.end("done\n");
+    const until = this.clock.monotonic() + leftoverGraceMs;
+    while (!this.wasStopped && this.groupExists() && this.clock.monotonic() < until) {
+      await delay(this.clock, leftoverLookMs);
+    }
+    this.signal("SIGKILL");
+  }
+
+  private groupExists(): boolean {
+    try {
+      return this.pid !== undefined && process.kill(-this.pid, 0);
+    } catch {
+      return false;
+    }
   }
 
   /** To the whole group. */
@@ -99,8 +125,9 @@ export class Child {
       { signal: "SIGTERM", graceMs: graces.terminateMs },
       { signal: "SIGKILL", graceMs: 0 },
     ] as const;
+    this.wasStopped = true;
     for (const step of steps) {
-      if (this.isOver) return;
+      if (this.isOver) break;
       this.signal(step.signal);
       if (step.graceMs > 0) await Promise.race([this.ended, delay(this.clock, step.graceMs)]);
     }

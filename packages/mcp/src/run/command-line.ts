@@ -37,6 +37,6 @@ function injected(spec: InvocationSpec, bep: BepTarget): string[] {
     flags.push(`--bes_backend=${bep.backend}`, "--bes_upload_mode=wait_for_upload_complete");
   }
   if (command === "test" || command === "coverage") flags.push("--test_output=errors", "--test_summary=none");
-  if (command === "run") flags.push("--run", "--nosubcommands");
+  if (command === "run") flags.push("--nosubcommands");
   return flags;
 }

@@ -13,8 +13,8 @@ export interface OutputBaseWait {
   readonly invocation: string;
   /** Ends the waiting. */
   readonly gaveUp: Promise<unknown>;
-  /** Told who holds it, each time it is found busy. */
-  readonly onBusy: (holder: LockHolder) => void;
+  /** Told who holds it, each time it is found busy; undefined for another invocation of this process. */
+  readonly onBusy: (holder: LockHolder | undefined) => void;
 }
 
 /** Bazel serves one command per output base; waiting here, in order and cancellable, beats waiting in its client. */
@@ -32,6 +32,7 @@ export class OutputBaseLocks {
   /** Resolves to the lock, or to undefined when `gaveUp` came first. */
   async acquire(wait: OutputBaseWait): Promise<HeldLock | undefined> {
     const before = this.tails.get(wait.key) ?? Promise.resolve();
+    if (this.tails.has(wait.key)) wait.onBusy(undefined);
     const { promise: done, resolve: finish } = Promise.withResolvers<void>();
     const tail = before.then(() => done);
     this.tails.set(wait.key, tail);

@@ -103,7 +103,11 @@ export class Run {
       invocation: this.spec.id,
       gaveUp: this.stopAsked.promise,
       onBusy: (holder) => {
-        this.phase = `waiting for the output base, held by invocation ${holder.purpose} of process ${holder.pid}`;
+        const who =
+          holder === undefined
+            ? "another invocation of this server"
+            : `invocation ${holder.purpose} of process ${holder.pid}`;
+        this.phase = `waiting for the output base, held by ${who}`;
       },
     });
     this.metrics.output_base_lock_wait_ms = Math.round(this.at.clock.monotonic() - since);
