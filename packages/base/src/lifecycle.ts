@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { errorText } from "./errors.ts";
 import type { Log } from "./log.ts";
 
@@ -26,6 +27,8 @@ export function runUntilSignal(parts: readonly Stoppable[], log: Log): void {
     }
     process.exit(0);
   };
+  // Node writes what it compiled only when it exits, and a process that is killed should be back quickly too.
+  flushCompileCache();
   process.on("SIGTERM", () => void stop("SIGTERM"));
   process.on("SIGINT", () => void stop("SIGINT"));
   process.on("disconnect", () => void stop("the supervisor went away"));

@@ -55,7 +55,7 @@ function kindOf(start: Uint8Array): RecordingKind | undefined {
     if (frame.kind === "broken") return undefined;
     if (isRequest(frame.bytes)) return "requests";
     const event = readKind({ bytes: frame.bytes, from: 0, to: frame.bytes.length });
-    return event.kind === "bep" && event.id !== 0 ? "bep" : undefined;
+    return event.kind === "bep" && event.id + event.payload > 0 ? "bep" : undefined;
   }
   return undefined;
 }

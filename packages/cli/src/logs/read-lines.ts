@@ -52,6 +52,7 @@ const postgresLevels: Readonly<Record<string, Level>> = {
 /** What a crash of one of our processes, a restart or a stop makes PostgreSQL say. */
 const expectedOfPostgres = [
   "terminating connection due to administrator command",
+  "terminating connection due to unexpected postmaster exit",
   "the database system is shutting down",
   "the database system is starting up",
   "the database system is in recovery mode",

@@ -1,4 +1,5 @@
 import type { Clock } from "@millrace/base/clock";
+import { MillraceError } from "@millrace/base/errors";
 import { migrate } from "@millrace/db/migrate";
 import type { LogLine } from "../logs/log-line.ts";
 import { Part, type PartReport } from "../supervise/part.ts";
@@ -54,9 +55,12 @@ export class Millrace {
   /** Resolves when everything is ready; rejects with what is in the way. `stop` is to be called in either case. */
   async start(): Promise<Addresses> {
     await startAll([this.#postgres, this.#nats]);
-    if (!this.#isStopping) await migrate(this.found.databaseUrl);
-    if (!this.#isStopping) await startAll([...this.#writers, this.#ingest]);
-    if (!this.#isStopping) await startAll([this.#api]);
+    if (!this.#isStopping) await this.#migrate();
+    // The API tells people the front door's port; one that is free by chance is known only when it listens.
+    const isPortKnown = this.#plan.grpcPort !== 0;
+    if (!this.#isStopping) await startAll([...this.#writers, ...(isPortKnown ? [this.#api] : [])]);
+    if (!this.#isStopping) await startAll([this.#ingest]);
+    if (!this.#isStopping && !isPortKnown) await startAll([this.#api]);
     this.#addresses = {
       grpcUrl: grpcUrl(this.#plan, this.found),
       httpUrl: httpUrl(this.#plan, this.found),
@@ -77,7 +81,11 @@ export class Millrace {
 
   /** Ends everything at once. What is committed is safe. */
   kill(): void {
-    for (const part of this.#stages().flat()) part.kill();
+    this.#isStopping = true;
+    for (const part of this.#stages().flat()) {
+      void part.stop();
+      part.kill();
+    }
   }
 
   /** Process numbers by name, of what runs now. */
@@ -90,6 +98,17 @@ export class Millrace {
   #stages(): readonly (readonly Part[])[] {
     const present = (part: Part | undefined): Part[] => (part === undefined ? [] : [part]);
     return [[this.#ingest], this.#writers, [this.#api], present(this.#nats), present(this.#postgres)];
+  }
+
+  async #migrate(): Promise<void> {
+    try {
+      await migrate(this.found.databaseUrl);
+    } catch (cause) {
+      const whose =
+        this.#postgres === undefined ? "The PostgreSQL of --database-url" : "The embedded PostgreSQL";
+      const message = `${whose} cannot be brought to the schema that is needed`;
+      throw new MillraceError({ remedy: "crash", code: "migrate", message, cause });
+    }
   }
 
   #note(part: string, pid: number): void {

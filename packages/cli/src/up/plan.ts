@@ -8,6 +8,9 @@ import { writerSettings } from "@millrace/writer/settings";
 
 const packages = resolve(import.meta.dirname, "../../..");
 
+/** Node keeps compiled code here: it halves the time in which a process that died is back. */
+const compileCache = resolve(packages, "../.millrace/cache/compiled");
+
 /** What `millrace up` was asked for. */
 export interface UpPlan {
   readonly dataDir: string;
@@ -83,7 +86,7 @@ export function apiEnvironment(plan: UpPlan, found: Found): Environment {
 }
 
 function commonEnvironment(plan: UpPlan, found: Found): Environment {
-  const environment = { ...plan.environment };
+  const environment: Environment = { NODE_COMPILE_CACHE: compileCache, ...plan.environment };
   set(environment, writerSettings.databaseUrl, found.databaseUrl);
   set(environment, writerSettings.natsUrl, found.natsUrl);
   set(environment, ingestSettings.blobDirectory, plan.blobDirectory);

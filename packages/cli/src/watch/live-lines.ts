@@ -37,7 +37,8 @@ export function readableLine(news: LiveNews, atMs: number): string | undefined {
   const fact = factSchema.safeParse(news.fact);
   if (!fact.success) return undefined;
   const { data, type } = fact.data;
-  const details = [data.command, data.status, data.exitCodeName].filter((detail) => detail);
+  const status = data.status === "running" ? undefined : data.status;
+  const details = [data.command, status, data.exitCodeName].filter((detail) => detail);
   const what = `${type.slice(type.lastIndexOf(".") + 1).toUpperCase()} ${details.join(" ")}`.trimEnd();
   return line({ ...data, atMs, what });
 }
