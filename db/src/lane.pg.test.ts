@@ -95,6 +95,22 @@ test("a failed statement fails its transaction with its own error, and the next 
   expect([await isMarked("after"), await isMarked("well")]).toEqual([false, true]);
 });
 
+test("a statement that comes after its transaction has failed is not sent", async () => {
+  const one = lane();
+  const late = latch();
+  let straggler: Promise<void> | undefined;
+  const failure = await failureOf(
+    one.transact((tx) => {
+      straggler = late.promise.then(() => mark(tx, "straggler"));
+      return Promise.all([straggler, tx.unsafe("select 1/0")]);
+    }),
+  );
+  expect(failure).toMatchObject({ code: "22012" });
+  late.open();
+  expect(await failureOf(straggler ?? Promise.resolve())).toMatchObject({ code: "connection-lost" });
+  expect(await isMarked("straggler")).toBe(false);
+});
+
 test("a backend that dies during a statement fails the transaction; the next one has a new connection", async () => {
   const one = lane();
   const failure = await failureOf(

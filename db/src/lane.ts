@@ -49,7 +49,14 @@ export function openLane(settings: LaneSettings, clock: Clock = systemClock): La
   const beginText = beginWithin(timeoutMs);
   let socket: net.Socket | undefined;
   let turn: Promise<unknown> = Promise.resolve();
+  let running: Run | undefined;
   const pool = openPool({ ...settings, max: 1, onSocket: (opened) => (socket = opened) });
+  const unsafe: Executor["unsafe"] = (text, parameters, options) => {
+    if (running === undefined) throw connectionLost();
+    return running.unsafe(text, parameters, options);
+  };
+  // Drizzle uses no more of a client than these two.
+  const orm = drizzle({ unsafe, options: pool.options } as unknown as Sql);
 
   const transact: Lane["transact"] = async (work, steps) => {
     const cancel = clock.after(silentTimeouts * timeoutMs, () => socket?.destroy(connectionLost()));
@@ -57,9 +64,10 @@ export function openLane(settings: LaneSettings, clock: Clock = systemClock): La
       // A reservation that has to open the connection itself is never answered (postgres.js 3.4.9 without
       // `fetch_types`). For the same reason one waits for its turn here and not in the pool.
       if (!isOpen(socket)) await openConnection(pool);
-      const run = new Run({ reserved: await pool.reserve(), pool, socket, beginText });
-      return await run.transact(work, steps);
+      running = new Run({ reserved: await pool.reserve(), socket, beginText });
+      return await running.transact({ work: () => work({ unsafe, orm }), steps });
     } finally {
+      running = undefined;
       cancel();
     }
   };
@@ -103,40 +111,38 @@ class Run {
   readonly #beginText: string;
   readonly #reserved: Reserved;
   readonly #socket: net.Socket | undefined;
-  readonly #transaction: LaneTransaction;
+  #isOver = false;
 
-  constructor(on: { reserved: Reserved; pool: Sql; socket: net.Socket | undefined; beginText: string }) {
+  constructor(on: { reserved: Reserved; socket: net.Socket | undefined; beginText: string }) {
     this.#beginText = on.beginText;
     this.#reserved = on.reserved;
     this.#socket = on.socket;
-    const unsafe: Executor["unsafe"] = (text, parameters, options) => {
-      if (!this.#alive()) throw connectionLost();
-      return on.reserved.unsafe(text, parameters, options);
-    };
-    this.#transaction = {
-      unsafe,
-      // Drizzle uses no more of a client than these two.
-      orm: drizzle({ unsafe, options: on.pool.options } as unknown as Sql),
-    };
   }
 
-  async transact<T>(work: (tx: LaneTransaction) => Promise<T>, steps?: CommitSteps): Promise<T> {
+  /** Sends a statement of the transaction. One that comes after its end would be committed by itself. */
+  readonly unsafe: Executor["unsafe"] = (text, parameters, options) => {
+    if (this.#isOver || !this.#isAlive()) throw connectionLost();
+    return this.#reserved.unsafe(text, parameters, options);
+  };
+
+  async transact<T>(what: { work: () => Promise<T>; steps: CommitSteps | undefined }): Promise<T> {
     let result: T;
     try {
-      const begun = Promise.resolve(this.#transaction.unsafe(this.#beginText));
-      [result] = await Promise.all([work(this.#transaction), begun]);
+      const begun = Promise.resolve(this.unsafe(this.#beginText));
+      [result] = await Promise.all([what.work(), begun]);
     } catch (error) {
       await this.#rollBack();
       throw error;
     }
-    await this.#commit(steps);
+    await this.#commit(what.steps);
     return result;
   }
 
   async #commit(steps?: CommitSteps): Promise<void> {
     let command: string;
     try {
-      const answer = Promise.resolve(this.#transaction.unsafe("commit"));
+      const answer = Promise.resolve(this.unsafe("commit"));
+      this.#isOver = true;
       if (steps !== undefined) await Promise.all([steps.sent(), answer]);
       command = (await answer).command;
     } catch (error) {
@@ -153,8 +159,10 @@ class Run {
   }
 
   async #rollBack(): Promise<void> {
+    this.#isOver = true;
     try {
-      await this.#transaction.unsafe("rollback");
+      if (!this.#isAlive()) return;
+      await this.#reserved.unsafe("rollback");
       this.#release();
     } catch {
       // The server has rolled back by itself, and postgres.js has taken the connection back. Releasing it would
@@ -164,10 +172,10 @@ class Run {
   }
 
   #release(): void {
-    if (this.#alive()) this.#reserved.release();
+    if (this.#isAlive()) this.#reserved.release();
   }
 
-  #alive(): boolean {
+  #isAlive(): boolean {
     return isOpen(this.#socket);
   }
 }

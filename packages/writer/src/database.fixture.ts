@@ -19,7 +19,11 @@ export interface WriterBench {
   one(text: string, parameters?: unknown[]): Promise<Record<string, unknown> | undefined>;
   all(text: string, parameters?: unknown[]): Promise<Record<string, unknown>[]>;
   /** One more connection that commits; ended with the bench. */
-  newContext(settings?: { resumeWithHole?: boolean; points?: FailPoints }): CommitContext & { lane: Lane };
+  newContext(settings?: {
+    resumeWithHole?: boolean;
+    points?: FailPoints;
+    prepare?: boolean;
+  }): CommitContext & { lane: Lane };
   /** Commits the works as one group; for each its reply, or why it waits. */
   commit(...works: Work[]): Promise<(Reply | string | undefined)[]>;
   commitWith(context: CommitContext, ...works: Work[]): Promise<(Reply | string | undefined)[]>;
@@ -31,7 +35,11 @@ export async function writerBench(): Promise<WriterBench> {
   const database = connect({ url: fresh.url, max: 2, name: "test" });
   const lanes: Lane[] = [];
   const newContext: WriterBench["newContext"] = (settings = {}) => {
-    const lane = openLane({ url: fresh.url, name: `test-writer-${lanes.length}` });
+    const lane = openLane({
+      url: fresh.url,
+      name: `test-writer-${lanes.length}`,
+      prepare: settings.prepare ?? true,
+    });
     lanes.push(lane);
     const points = settings.points ?? noFailPoints;
     return {

@@ -157,6 +157,21 @@ test("nothing follows the end of a stream", async () => {
   ]);
 });
 
+test("without named statements, as behind a transaction-mode pooler, it is the same", async () => {
+  await using bench = await startedBench();
+  const context = bench.newContext({ prepare: false });
+  const rows = { targets: [{ label: "//a" }], invocation: { command: "build" } };
+  const works = [
+    batchWork({ attemptId: 1, first: 11, last: 20, rows }),
+    batchWork({ attemptId: 1, first: 21, last: 30, ends: true }),
+    batchWork({ invocation: "other", first: 1, last: 2, rows }),
+  ];
+  for (const reply of await bench.commitWith(context, ...works)) {
+    expect(reply).toMatchObject({ committed: { partial: false } });
+  }
+  expect(await segmentsOf(bench, 1)).toEqual(["1-10", "11-20", "21-30"]);
+});
+
 test("positions are updated heap-only", async () => {
   await using bench = await startedBench();
   const context = bench.newContext();
