@@ -137,7 +137,7 @@ describe("memory", () => {
       await open();
       door.thread.keepsBytes = false;
       const bazel = raw({ reads: false });
-      const count = 60_000;
+      const count = 40_000;
       const sent = build(count, { payloadBytes: 1 });
       let at = 0;
       const pump = (): void => {
