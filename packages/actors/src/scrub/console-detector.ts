@@ -171,7 +171,7 @@ function stateAt(scan: TextScan, joint: Joint, boundary: number): DetectorState 
     }
     clearFrom = span.to;
   }
-  return contextBefore(joint, clearFrom, boundary, scan.afterWord);
+  return contextBefore(joint, { clearFrom, boundary, afterWord: scan.afterWord });
 }
 
 function isBlankBetween(bytes: Uint8Array, from: number, to: number): boolean {
@@ -179,7 +179,11 @@ function isBlankBetween(bytes: Uint8Array, from: number, to: number): boolean {
 }
 
 /** The clear bytes of the line that ends at `boundary`. */
-function contextBefore(joint: Joint, clearFrom: number, boundary: number, afterWord: boolean): DetectorState {
+function contextBefore(
+  joint: Joint,
+  at: { clearFrom: number; boundary: number; afterWord: boolean },
+): DetectorState {
+  const { clearFrom, boundary, afterWord } = at;
   const { bytes } = joint;
   const limit = Math.max(clearFrom, boundary - contextBytesMax);
   let from = boundary;
