@@ -76,6 +76,8 @@ export class Maintainer {
   /** One pass, unless another process is at it. */
   async pass(): Promise<MaintenanceReport | MaintenanceBusy> {
     const { store, clock } = this.tools;
+    // Also when another process does the rest: nobody falls behind by more than one period.
+    store.refresh();
     const attempt = tryLock({ directory: store.layout.maintenance, purpose: "upkeep", clock });
     if (attempt.kind === "busy") return { kind: "busy", holderPid: attempt.holder.pid };
     return this.passLocked(attempt.lock);
@@ -85,7 +87,7 @@ export class Maintainer {
     const { store, clock } = this.tools;
     try {
       store.refresh();
-      const dead = this.readDeadPublishers();
+      const dead = await this.takeOverDeadPublishers();
       const recovered = await recoverOrphans(this.tools);
       const plan = planRetention(store.index.oldest(), { settings: this.settings, nowMs: clock.now() });
       await this.expireEvidence(plan.expireEvidence);
@@ -103,8 +105,11 @@ export class Maintainer {
     }
   }
 
-  /** All that dead publishers announced, settled or not: their last change may lack its notice. */
-  private readDeadPublishers(): ReturnType<typeof readMarkers> {
+  /**
+   * All that dead publishers announced, settled or not (their last change may lack its notice), is read and announced
+   * again as ours: a reader that never saw such a publisher, because it lived and died between two looks, still learns of it.
+   */
+  private async takeOverDeadPublishers(): Promise<ReturnType<typeof readMarkers>> {
     const { store, clock } = this.tools;
     const { changes } = store.layout;
     const dead = readMarkers(changes).filter(
@@ -112,10 +117,14 @@ export class Maintainer {
         id !== store.publisher.id && publisherIsDead(changes, { publisher: id, nowMs: clock.now() }),
     );
     for (const publisher of dead) {
-      const from = store.journals.get(publisher.id) ?? 0;
-      const { ids, end } = readJournal(changes, { publisher: publisher.id, from });
-      for (const id of ids) reload(store.layout, id, store);
-      store.journals.set(publisher.id, end);
+      const { ids } = readJournal(changes, { publisher: publisher.id, from: 0 });
+      await Promise.all(
+        ids.map((id) =>
+          store.queue.commit(id, () => {
+            reload(store.layout, id, store);
+          }),
+        ),
+      );
     }
     return dead;
   }

@@ -65,13 +65,6 @@ export class RecordIndex {
     return this.entries.values();
   }
 
-  /** Becomes a copy of another index. */
-  replaceWith(other: RecordIndex): void {
-    this.entries.clear();
-    for (const entry of other.all()) this.entries.set(entry.id, entry);
-    this.compact();
-  }
-
   /** Oldest first. */
   *oldest(): Generator<Entry> {
     for (const id of this.inOrder()) {

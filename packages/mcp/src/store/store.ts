@@ -4,7 +4,7 @@ import { errorCode, errorText, MillraceError } from "@millrace/base/errors";
 import type { Log } from "@millrace/base/log";
 import type { Random } from "@millrace/base/random";
 import { CommitQueue } from "./commit-queue.ts";
-import { type Published, Publisher, readJournal, readMarkers } from "./journal.ts";
+import { Publisher, readJournal, readMarkers } from "./journal.ts";
 import { file, invocationDirectory, type Layout, layoutOf } from "./layout.ts";
 import { type OpenedIndex, openIndex, reload } from "./open-index.ts";
 import { claimPrivateDirectory, directoryMode, replaceFile } from "./private-file.ts";
@@ -177,7 +177,6 @@ export class Store {
     if (now - this.refreshedAtMs < refreshPeriodMs) return;
     this.refreshedAtMs = now;
     const markers = readMarkers(this.layout.changes);
-    if (this.hasLostPublisher(markers)) return this.rebuild();
     for (const marker of markers) {
       const from = this.journals.get(marker.id) ?? 0;
       if (marker.id === this.publisher.id || from >= marker.settled) continue;
@@ -186,21 +185,6 @@ export class Store {
       for (const id of read.ids) reload(this.layout, id, this);
       this.journals.set(marker.id, read.end);
     }
-  }
-
-  /** A dead publisher's journal is removed once it is in the snapshot, perhaps before we have read it. */
-  private hasLostPublisher(markers: readonly Published[]): boolean {
-    if (markers.length > this.journals.size) return false;
-    const present = new Set(markers.map((marker) => marker.id));
-    return [...this.journals.keys()].some((id) => id !== this.publisher.id && !present.has(id));
-  }
-
-  private rebuild(): void {
-    const opened = openIndex(this.layout, { useSnapshot: true });
-    this.index.replaceWith(opened.index);
-    this.journals.clear();
-    for (const [id, offset] of opened.journals) this.journals.set(id, offset);
-    for (const [id, reason] of opened.damaged) this.damaged.set(id, reason);
   }
 
   /** Moves an invocation's directory away, which is its deletion; the caller removes what is in the trash. */
