@@ -54,9 +54,9 @@ export async function loadUiFiles(directory: string): Promise<UiFiles> {
   return {
     answer: async (request) => {
       const file = files.get(request.path);
-      if (file !== undefined && file !== index) return respond(file, request.header, {});
       if (file === undefined && !isPagePath(request.path)) return undefined;
-      return respond(index, request.header, { "content-security-policy": policy });
+      // On every file: a worker lives under the policy that came with its script, not under the page's.
+      return respond(file ?? index, request.header, { "content-security-policy": policy });
     },
   };
 }

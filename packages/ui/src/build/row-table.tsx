@@ -1,0 +1,128 @@
+// biome-ignore-all lint/a11y/useSemanticElements: a table element cannot hold rows that come and go with the scrolling
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type ReactNode, useEffect, useRef } from "react";
+import { useShortcuts } from "../shell/shortcuts.ts";
+import { useNarrow } from "../widgets/use-narrow.ts";
+import styles from "./row-table.module.css";
+
+const rowHeight = 36;
+const narrowRowHeight = 44;
+const overscanRows = 15;
+
+export interface Column<T> {
+  readonly name: string;
+  /** A CSS grid track. */
+  readonly track: string;
+  readonly cell: (row: T) => ReactNode;
+  readonly isRight?: boolean;
+  /** Left out on a phone. */
+  readonly isExtra?: boolean;
+}
+
+/** A table of any length: only rows in view are there, the next page is asked for near the end. */
+export function RowTable<T>(props: {
+  label: string;
+  columns: readonly Column<T>[];
+  rows: readonly T[];
+  keyOf: (row: T) => string;
+  selected: string | undefined;
+  onSelect: (row: T | undefined) => void;
+  onEnd: () => void;
+  isComplete: boolean;
+}) {
+  const { columns, rows, onEnd, isComplete } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const height = useNarrow() ? narrowRowHeight : rowHeight;
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => height,
+    overscan: overscanRows,
+  });
+  useEffect(() => virtual.measure(), [virtual, height]);
+  const items = virtual.getVirtualItems();
+  const last = items.at(-1)?.index ?? -1;
+  useEffect(() => {
+    if (!isComplete && last >= rows.length - overscanRows) onEnd();
+  }, [last, rows.length, isComplete, onEnd]);
+  const move = (step: number): void => {
+    const at = rows.findIndex((row) => props.keyOf(row) === props.selected);
+    const to = Math.min(Math.max(0, at + step), rows.length - 1);
+    virtual.scrollToIndex(to);
+    props.onSelect(rows[to]);
+  };
+  useShortcuts([
+    { keys: "j", label: "Next row", run: () => move(1) },
+    { keys: "k", label: "Row before", run: () => move(-1) },
+    { keys: "Escape", label: "Close the details", run: () => props.onSelect(undefined) },
+  ]);
+  const template = columns.map((column) => column.track).join(" ");
+  const narrow = columns.map((column) => (column.isExtra === true ? "0" : column.track)).join(" ");
+  const grid = { "--tracks": template, "--narrow-tracks": narrow } as React.CSSProperties;
+  return (
+    <div
+      className={styles.table}
+      role="table"
+      aria-label={props.label}
+      aria-rowcount={isComplete ? rows.length + 1 : -1}
+      style={grid}
+    >
+      <div className={styles.scroller} ref={scroller}>
+        <div role="rowgroup" className={styles.head}>
+          {/* biome-ignore lint/a11y/useFocusableInteractive: a heading is not operated */}
+          <div role="row" className={styles.row} aria-rowindex={1}>
+            {columns.map((column) => (
+              <Cell key={column.name} column={column} isHead>
+                {column.name}
+              </Cell>
+            ))}
+          </div>
+        </div>
+        <div role="rowgroup" className={styles.body} style={{ height: virtual.getTotalSize() }}>
+          {items.map((item) => {
+            const row = rows[item.index];
+            if (row === undefined) return null;
+            const key = props.keyOf(row);
+            return (
+              <div
+                key={key}
+                role="row"
+                aria-rowindex={item.index + 2}
+                aria-selected={key === props.selected}
+                tabIndex={0}
+                className={`${styles.row} ${styles.item}`}
+                style={{ transform: `translateY(${item.start}px)` }}
+                onClick={() => props.onSelect(key === props.selected ? undefined : row)}
+                onKeyDown={(event) => {
+                  if (event.key !== "Enter" && event.key !== " ") return;
+                  event.preventDefault();
+                  props.onSelect(row);
+                }}
+              >
+                {columns.map((column) => (
+                  <Cell key={column.name} column={column}>
+                    {column.cell(row)}
+                  </Cell>
+                ))}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Cell<T>(props: { column: Column<T>; isHead?: boolean; children: ReactNode }) {
+  const { column, isHead = false } = props;
+  const classes = [
+    styles.cell,
+    column.isRight === true ? styles.right : "",
+    column.isExtra === true ? styles.extra : "",
+  ];
+  return (
+    <span role={isHead ? "columnheader" : "cell"} className={classes.join(" ")}>
+      {props.children}
+    </span>
+  );
+}
