@@ -1,6 +1,6 @@
 import type { HostLimits } from "@millrace/actors/host/hosted-actor";
+import { workOnLargeEvent } from "@millrace/actors/host/large-event-work";
 import { ThreadHost } from "@millrace/actors/host/thread-host";
-import { projectLargeEvent } from "@millrace/actors/project/large-event";
 import { ackStride, type FromThread, largeEventBytes } from "@millrace/actors/thread-messages";
 import { systemClock } from "@millrace/base/clock";
 import { silentLog } from "@millrace/base/log";
@@ -93,15 +93,16 @@ async function startHost(
   bus: ReturnType<typeof localBus>,
   post: (message: FromThread) => void,
 ): Promise<ThreadHost> {
+  const zstd = await loadZstd();
   return new ThreadHost(
     {
       bus,
       clock: systemClock,
       random: systemRandom,
-      zstd: await loadZstd(),
+      zstd,
       blobs: { put: () => Promise.reject(new Error("nothing here is large enough to be staged")) },
       log: silentLog,
-      projectLarge: async (large) => projectLargeEvent(large),
+      projectLarge: (large) => workOnLargeEvent(zstd, large),
       post,
       soon: (action) => setImmediate(action),
     },

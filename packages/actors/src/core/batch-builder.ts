@@ -81,22 +81,22 @@ export class BatchBuilder implements EventSink {
   }
 }
 
-/** A batch of one event that a task projected. */
+/** A batch of one event that a task projected and compressed. */
 export function largeBatch(
   large: ProjectedLarge,
   how: { log: LogPosition; opens: boolean },
 ): { batch: BatchContent; logEnd: LogPosition } {
-  const logBytes = large.log.reduce((sum, chunk) => sum + chunk.length, 0);
+  const { bodies, sequence } = large;
+  const logBytes = bodies.log?.rawBytes ?? 0;
   const logEnd = { bytes: how.log.bytes + logBytes, lines: how.log.lines + large.logLines };
-  const prefix = varint(large.bytes.length);
   return {
     logEnd,
     batch: {
-      first: large.sequence,
-      last: large.sequence,
-      events: [prefix, large.bytes],
-      eventBytes: prefix.length + large.bytes.length,
-      log: large.log,
+      first: sequence,
+      last: sequence,
+      events: [],
+      eventBytes: bodies.events.rawBytes,
+      log: [],
       logFirstByte: how.log.bytes,
       logBytes,
       logFirstLine: how.log.lines,
@@ -107,6 +107,7 @@ export function largeBatch(
       endsStream: large.endsStream,
       undecoded: large.undecoded ? 1 : 0,
       opens: how.opens,
+      sealed: bodies,
     },
   };
 }
@@ -127,7 +128,8 @@ export function countLineFeeds(bytes: Uint8Array): number {
   return count;
 }
 
-function varint(value: number): Uint8Array {
+/** The length prefix of an event in a segment. */
+export function varint(value: number): Uint8Array {
   if (value < 0x80) return Uint8Array.of(value);
   if (value < 0x4000) return Uint8Array.of((value & 0x7f) | 0x80, value >>> 7);
   const bytes: number[] = [];

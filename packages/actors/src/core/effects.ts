@@ -11,6 +11,20 @@ export interface BatchLimits {
   readonly inFlightBytesMax: number;
 }
 
+/** Compressed bytes of events or log. */
+export interface SealedBody {
+  readonly data: Uint8Array;
+  /** Bytes before compression. */
+  readonly rawBytes: number;
+  /** Start of the SHA-256 of `data` in hex, where it is known already. */
+  readonly digest?: string;
+}
+
+export interface SealedBodies {
+  readonly events: SealedBody;
+  readonly log: SealedBody | undefined;
+}
+
 /** Consecutive events of one attempt, scrubbed and normalised, ready to be compressed and sent. */
 export interface BatchContent {
   readonly first: number;
@@ -30,6 +44,8 @@ export interface BatchContent {
   readonly undecoded: number;
   /** True for the first batch of a connection that starts at 1: `open` rides on it. */
   readonly opens: boolean;
+  /** Set when a task has compressed the batch already; then `events` and `log` are empty. */
+  readonly sealed?: SealedBodies;
 }
 
 /** A large event to be scrubbed and normalised in a task of its own, with the detector state before it. */
@@ -44,8 +60,7 @@ export interface LargeProjection {
 /** What a task made of a large event. */
 export interface ProjectedLarge {
   readonly sequence: number;
-  readonly bytes: Uint8Array;
-  readonly log: readonly Uint8Array[];
+  readonly bodies: SealedBodies;
   readonly logLines: number;
   readonly rows: IRows;
   readonly changedLabels: readonly string[];

@@ -7,7 +7,7 @@ const idleMs = 10_000;
 // Piscina derives its type from an overload of `postMessage` that newer Node types have reordered.
 type Transfer = NonNullable<Parameters<Piscina["run"]>[1]>["transferList"];
 
-/** Runs the projection of large events in task threads of their own, started when the first one comes. */
+/** Works on large events in task threads of their own, started when the first one comes. */
 export function largeEventProjector(): {
   project: (large: LargeProjection) => Promise<ProjectedLarge>;
   close: () => Promise<void>;
@@ -23,9 +23,9 @@ export function largeEventProjector(): {
   return {
     project: async (large) => {
       pool ??= start();
-      const owned = large.bytes.buffer as ArrayBuffer;
-      const mayGiveAway = !large.keepsBytes && large.bytes.byteLength === owned.byteLength;
-      return pool.run(large, { transferList: mayGiveAway ? ([owned] as unknown as Transfer) : undefined });
+      // The buffer came with the event's own message and holds nothing else.
+      const owned = [large.bytes.buffer] as unknown as Transfer;
+      return pool.run(large, { transferList: large.keepsBytes ? undefined : owned });
     },
     close: async () => {
       await pool?.destroy();

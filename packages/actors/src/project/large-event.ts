@@ -4,8 +4,14 @@ import { releaseScannedBytes } from "../scrub/scan-text.ts";
 import { Projector } from "./projector.ts";
 import { RowsBuilder } from "./rows-builder.ts";
 
+/** A large event as it is to be stored, not compressed yet. */
+export interface LargeParts extends Omit<ProjectedLarge, "bodies"> {
+  readonly bytes: Uint8Array;
+  readonly log: readonly Uint8Array[];
+}
+
 /** Projects one event by itself, as a task does with events above 1 MB. What it would hold back is masked at once. */
-export function projectLargeEvent(large: LargeProjection): ProjectedLarge {
+export function projectLargeEvent(large: LargeProjection): LargeParts {
   const rows = new RowsBuilder();
   const log: Uint8Array[] = [];
   let stored: { bytes: Uint8Array; endsStream: boolean; undecoded: boolean } | undefined;
