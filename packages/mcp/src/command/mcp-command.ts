@@ -12,6 +12,7 @@ import { allTools } from "../tools/all-tools.ts";
 import { clientConfigs } from "./client-config.ts";
 import { examine } from "./doctor.ts";
 import { type Options, readOptions } from "./options.ts";
+import { reference } from "./reference.ts";
 
 export const mcpHelp = `millrace mcp: the local MCP server that runs Bazel for agents
 
@@ -21,6 +22,7 @@ export const mcpHelp = `millrace mcp: the local MCP server that runs Bazel for a
   millrace mcp show ID [--view V]     one view of an invocation, as bazel_inspect gives it
   millrace mcp gc                     apply retention now
   millrace mcp doctor                 check Bazel, the store, the configuration
+  millrace mcp reference              tools and settings, as in docs/mcp.md
   millrace mcp config                 configuration for the common MCP clients
 
   --config FILE  --allow-root DIR (repeatable)  --cache-root DIR  --bep-transport tail|fifo|bes
@@ -38,7 +40,7 @@ export async function runMcpCommand(
     if (options.isHelp) return say(mcpHelp);
     const [verb = "serve"] = options.positionals;
     if (verb === "config") return say(`${clientConfigs(start)}\n`);
-    if (!["serve", "list", "show", "gc", "doctor"].includes(verb)) {
+    if (!["serve", "list", "show", "gc", "doctor", "reference"].includes(verb)) {
       throw new ConfigError([`unknown sub-command ${verb}; see millrace mcp --help`]);
     }
     const { config } = options;
@@ -104,6 +106,8 @@ async function answer(
       for (const one of findings) say(`${one.isWell ? "ok  " : "BAD "} ${one.name}: ${one.text}\n`);
       return findings.every((one) => one.isWell) ? 0 : 1;
     }
+    case "reference":
+      return say(`${reference(allTools(assembly.context))}\n`);
     case "list":
       return inspect(assembly, { view: "invocations", limit: options.limit, filter: options.filter });
     default: {
