@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { loadavg } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { bepWorkload } from "./bep-workload.ts";
@@ -46,6 +47,9 @@ async function measure(parameters: Parameters): Promise<Measured> {
   measured["writers_8_ratio"] = (measured["writers_8_per_s"] ?? 0) / one;
   measured["writers_32_ratio"] = (measured["writers_32_per_s"] ?? 0) / one;
   measured["peak_rss_bytes"] = process.resourceUsage().maxRSS * 1024;
+  const { user, system } = process.cpuUsage();
+  measured["cpu_ms"] = (user + system) / 1000;
+  measured["load_average"] = loadavg()[0] ?? 0;
   measured["wall_ms"] = performance.now() - since;
   return measured;
 }

@@ -91,11 +91,12 @@ async function handle(
     const known = at.sessions.get(id);
     if (known === undefined)
       return sendError(response, { status: 404, message: "no such session: initialize again" });
+    // Used last, so closed last.
+    at.sessions.delete(id);
+    at.sessions.set(id, known);
     return known.handleRequest(request, response);
   }
-  if (at.sessions.size >= sessionsMax) {
-    return sendError(response, { status: 503, message: `${sessionsMax} sessions are open: close one` });
-  }
+  if (at.sessions.size >= sessionsMax) await closeOldest(at.sessions);
   const transport = new StreamableHTTPServerTransport({
     sessionIdGenerator: () => at.random.uuid(),
     onsessioninitialized: (session) => {
@@ -109,6 +110,14 @@ async function handle(
   // The SDK's own type lacks `| undefined` on a property that its classes set to undefined.
   await server.connect(transport as unknown as Parameters<typeof server.connect>[0]);
   return transport.handleRequest(request, response);
+}
+
+/** Many clients never say that they are done. */
+async function closeOldest(sessions: Map<string, StreamableHTTPServerTransport>): Promise<void> {
+  const [oldest] = sessions;
+  if (oldest === undefined) return;
+  sessions.delete(oldest[0]);
+  await oldest[1].close();
 }
 
 function sendError(response: ServerResponse, refusal: Refusal): void {
