@@ -51,6 +51,7 @@ test.each([
   ['import { pino } from "pino";', "logger"],
   ['import postgres from "postgres";', "SQL"],
   ['import { Server } from "@grpc/grpc-js";', "gRPC"],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the code that the rule must find
   ["bus.request(`batches.${shard}`);", "subject"],
 ])("%s is out of place in an actor", (text) => {
   expect(misplaced([file("packages/actors/src/core/a.ts", text)])).toHaveLength(1);

@@ -2,7 +2,7 @@ import type { Build } from "@millrace/client/client";
 import type { BuildFilter, Page } from "./queries.ts";
 
 /** Whether a build belongs into a list, by the rules of the server. */
-export function fits(build: Build, filter: BuildFilter): boolean {
+function fits(build: Build, filter: BuildFilter): boolean {
   return (
     isAmong(build.status, filter.status) &&
     isAmong(build.command, filter.command) &&

@@ -27,7 +27,7 @@ export function mergeRows<T>(
 }
 
 /** The server's filter, on one row. */
-export function fitsRow<T>(row: T, of: { kind: RowKind<T>; filter: RowFilter }): boolean {
+function fitsRow<T>(row: T, of: { kind: RowKind<T>; filter: RowFilter }): boolean {
   const { status, contains } = of.filter;
   if (status !== undefined && status.length > 0 && !status.includes(of.kind.status(row))) return false;
   return contains === undefined || of.kind.label(row).toLowerCase().includes(contains.toLowerCase());

@@ -5,13 +5,13 @@ import { type LiveLink, useFollow } from "./follow.ts";
 import { mergeRows, type RowKind } from "./merge-rows.ts";
 import { type AttemptRef, type Page, type RowFilter, rowsOfLabels } from "./queries.ts";
 
-export const targetRows: RowKind<Target> = {
+const targetRows: RowKind<Target> = {
   place: (row) => [row.label, row.aspect, row.configuration],
   status: (row) => row.status,
   label: (row) => row.label,
 };
 
-export const testRows: RowKind<Test> = {
+const testRows: RowKind<Test> = {
   place: (row) => [row.label, row.configuration],
   status: (row) => row.status,
   label: (row) => row.label,

@@ -11,10 +11,11 @@ import { ExactTime } from "../widgets/times.tsx";
 import styles from "./details-tab.module.css";
 import { useShownInvocation } from "./use-shown-invocation.ts";
 
+type ShownInvocation = ReturnType<typeof useShownInvocation>;
+
 /** Everything that is known of an attempt, in words. */
 export function DetailsTab() {
   const build = useShownInvocation();
-  const { attempt } = build;
   return (
     <div className={styles.scroller}>
       <div className={styles.columns}>
@@ -52,44 +53,54 @@ export function DetailsTab() {
           </Row>
           <Row label="Stream ended">{build.endedAt === null ? null : <ExactTime time={build.endedAt} />}</Row>
         </Section>
-        <Section title="Stream">
-          <Row label="Invocation">
-            <Copied text={build.invocationId} />
-          </Row>
-          <Row label="Build request">{build.buildId === "" ? null : <Copied text={build.buildId} />}</Row>
-          <Row label="Attempt">{build.attempts.length > 1 ? String(attempt) : null}</Row>
-          <Row label="Events stored">
-            {countText(build.lastSequence)}
-            {build.complete ? ", complete" : ", end not received"}
-          </Row>
-          <Row label="Not decoded">
-            {build.undecodedEvents === 0 ? null : `${countText(build.undecodedEvents)}, stored as they came`}
-          </Row>
-          <Row label="Rows">
-            {build.partial ? "Some did not fit: their events are stored raw only" : null}
-          </Row>
-          <Row label="Log">{`${bytesText(build.logBytes)}, ${countText(build.logLines)} lines`}</Row>
-        </Section>
-        <Section title="Downloads">
-          <div className={styles.downloads}>
-            <a
-              className={buttonStyles.button}
-              href={`${invocationPath(build)}/bep?attempt=${attempt}`}
-              download
-            >
-              <DownloadIcon />
-              Build events
-            </a>
-            {build.logBytes === 0 ? null : (
-              <a className={buttonStyles.button} href={logDownloadPath(build)} download>
-                <DownloadIcon />
-                Log
-              </a>
-            )}
-          </div>
-        </Section>
+        <StreamSection build={build} />
+        <DownloadSection build={build} />
       </div>
     </div>
+  );
+}
+
+function StreamSection({ build }: { build: ShownInvocation }) {
+  return (
+    <Section title="Stream">
+      <Row label="Invocation">
+        <Copied text={build.invocationId} />
+      </Row>
+      <Row label="Build request">{build.buildId === "" ? null : <Copied text={build.buildId} />}</Row>
+      <Row label="Attempt">{build.attempts.length > 1 ? String(build.attempt) : null}</Row>
+      <Row label="Events stored">
+        {countText(build.lastSequence)}
+        {build.complete ? ", complete" : ", end not received"}
+      </Row>
+      <Row label="Not decoded">
+        {build.undecodedEvents === 0 ? null : `${countText(build.undecodedEvents)}, stored as they came`}
+      </Row>
+      <Row label="Rows">{build.partial ? "Some did not fit: their events are stored raw only" : null}</Row>
+      <Row label="Log">{`${bytesText(build.logBytes)}, ${countText(build.logLines)} lines`}</Row>
+    </Section>
+  );
+}
+
+function DownloadSection({ build }: { build: ShownInvocation }) {
+  return (
+    <Section title="Downloads">
+      <div className={styles.downloads}>
+        <a
+          className={buttonStyles.button}
+          href={`${invocationPath(build)}/bep?attempt=${build.attempt}`}
+          download
+        >
+          <DownloadIcon />
+          Build events
+        </a>
+        {build.logBytes === 0 ? null : (
+          <a className={buttonStyles.button} href={logDownloadPath(build)} download>
+            <DownloadIcon />
+            Log
+          </a>
+        )}
+      </div>
+    </Section>
   );
 }
 

@@ -45,17 +45,7 @@ export function RowTable<T>(props: {
   useEffect(() => {
     if (!isComplete && last >= rows.length - overscanRows) onEnd();
   }, [last, rows.length, isComplete, onEnd]);
-  const move = (step: number): void => {
-    const at = rows.findIndex((row) => props.keyOf(row) === props.selected);
-    const to = Math.min(Math.max(0, at + step), rows.length - 1);
-    virtual.scrollToIndex(to);
-    props.onSelect(rows[to]);
-  };
-  useShortcuts([
-    { keys: "j", label: "Next row", run: () => move(1) },
-    { keys: "k", label: "Row before", run: () => move(-1) },
-    { keys: "Escape", label: "Close the details", run: () => props.onSelect(undefined) },
-  ]);
+  useRowMoves({ ...props, showRow: (at) => virtual.scrollToIndex(at) });
   const template = columns.map((column) => column.track).join(" ");
   const narrow = columns.map((column) => (column.isExtra === true ? "0" : column.track)).join(" ");
   const grid = { "--tracks": template, "--narrow-tracks": narrow } as React.CSSProperties;
@@ -84,31 +74,75 @@ export function RowTable<T>(props: {
             if (row === undefined) return null;
             const key = props.keyOf(row);
             return (
-              <div
+              <TableRow
                 key={key}
-                role="row"
-                aria-rowindex={item.index + 2}
-                aria-selected={key === props.selected}
-                tabIndex={0}
-                className={`${styles.row} ${styles.item}`}
-                style={{ transform: `translateY(${item.start}px)` }}
-                onClick={() => props.onSelect(key === props.selected ? undefined : row)}
-                onKeyDown={(event) => {
-                  if (event.key !== "Enter" && event.key !== " ") return;
-                  event.preventDefault();
-                  props.onSelect(row);
-                }}
-              >
-                {columns.map((column) => (
-                  <Cell key={column.name} column={column}>
-                    {column.cell(row)}
-                  </Cell>
-                ))}
-              </div>
+                row={row}
+                columns={columns}
+                index={item.index}
+                top={item.start}
+                isSelected={key === props.selected}
+                onSelect={props.onSelect}
+              />
             );
           })}
         </div>
       </div>
+    </div>
+  );
+}
+
+/** Keys that go from row to row. */
+function useRowMoves<T>(table: {
+  rows: readonly T[];
+  keyOf: (row: T) => string;
+  selected: string | undefined;
+  onSelect: (row: T | undefined) => void;
+  showRow: (index: number) => void;
+}): void {
+  const { rows, keyOf, selected, onSelect, showRow } = table;
+  const move = (step: number): void => {
+    const at = rows.findIndex((row) => keyOf(row) === selected);
+    const to = Math.min(Math.max(0, at + step), rows.length - 1);
+    showRow(to);
+    onSelect(rows[to]);
+  };
+  useShortcuts([
+    { keys: "j", label: "Next row", run: () => move(1) },
+    { keys: "k", label: "Row before", run: () => move(-1) },
+    { keys: "Escape", label: "Close the details", run: () => onSelect(undefined) },
+  ]);
+}
+
+function TableRow<T>(props: {
+  row: T;
+  columns: readonly Column<T>[];
+  index: number;
+  /** Pixels from the top of the whole table. */
+  top: number;
+  isSelected: boolean;
+  onSelect: (row: T | undefined) => void;
+}) {
+  const { row, columns, index, top, isSelected, onSelect } = props;
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={isSelected}
+      tabIndex={0}
+      className={`${styles.row} ${styles.item}`}
+      style={{ transform: `translateY(${top}px)` }}
+      onClick={() => onSelect(isSelected ? undefined : row)}
+      onKeyDown={(event) => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        onSelect(row);
+      }}
+    >
+      {columns.map((column) => (
+        <Cell key={column.name} column={column}>
+          {column.cell(row)}
+        </Cell>
+      ))}
     </div>
   );
 }

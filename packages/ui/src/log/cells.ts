@@ -7,7 +7,7 @@ export interface Span {
 }
 
 /** Columns behind this are not kept for a line that is being written over. */
-export const columnsMax = 8_192;
+const columnsMax = 8_192;
 
 /** Right half of a wide character. */
 const rightHalf = "";

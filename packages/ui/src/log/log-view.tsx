@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { LogLine } from "./log-line.tsx";
 import styles from "./log-view.module.css";
 import { lineHeight, logWindow, scrollTopOf } from "./log-window.ts";
@@ -60,26 +60,32 @@ export function LogView(props: {
       <div className={styles.whole} style={{ height: shown.height }}>
         <div className={styles.lines} style={{ transform: `translateY(${shown.top}px)` }}>
           {visibleLines(log, first, last).map(({ number, drawn }) => (
-            <div
-              key={number}
-              className={`${styles.row} ${number === line ? styles.named : ""}`}
-              style={{ height: lineHeight }}
-            >
-              <Link
-                to="."
-                search={(search) => ({ ...search, line: number })}
-                replace
-                className={styles.number}
-                aria-label={`Line ${number}`}
-              >
-                {number}
-              </Link>
+            <NumberedLine key={number} number={number} isNamed={number === line}>
               {drawn === undefined ? null : <LogLine line={drawn} styleOf={(id) => log.styles[id] ?? {}} />}
-            </div>
+            </NumberedLine>
           ))}
         </div>
       </div>
     </section>
+  );
+}
+
+/** A line and the address of it. */
+function NumberedLine(props: { number: number; isNamed: boolean; children: ReactNode }) {
+  const { number, isNamed, children } = props;
+  return (
+    <div className={`${styles.row} ${isNamed ? styles.named : ""}`} style={{ height: lineHeight }}>
+      <Link
+        to="."
+        search={(search) => ({ ...search, line: number })}
+        replace
+        className={styles.number}
+        aria-label={`Line ${number}`}
+      >
+        {number}
+      </Link>
+      {children}
+    </div>
   );
 }
 

@@ -93,19 +93,3 @@ export function FollowIcon() {
     </Icon>
   );
 }
-
-export function LinkIcon() {
-  return (
-    <Icon>
-      <path d="M6.800 9.200a2.600 2.600 0 0 0 3.700 0l2.200-2.200a2.600 2.600 0 0 0-3.700-3.700l-.800.800M9.200 6.800a2.600 2.600 0 0 0-3.700 0L3.300 9a2.600 2.600 0 0 0 3.700 3.700l.800-.800" />
-    </Icon>
-  );
-}
-
-export function ChevronIcon() {
-  return (
-    <Icon>
-      <path d="M6 3.500l4.500 4.500L6 12.500" />
-    </Icon>
-  );
-}
