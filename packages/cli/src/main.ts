@@ -1,3 +1,4 @@
+import "@millrace/base/module-shortcut";
 import { processEnvironment } from "@millrace/base/config";
 import manifest from "../package.json" with { type: "json" };
 import { closest } from "./command-line/closest.ts";

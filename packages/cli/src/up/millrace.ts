@@ -54,6 +54,8 @@ export class Millrace {
 
   /** Resolves when everything is ready; rejects with what is in the way. `stop` is to be called in either case. */
   async start(): Promise<Addresses> {
+    // What an earlier run has left there is not true any more.
+    this.#write();
     await startAll([this.#postgres, this.#nats]);
     if (!this.#isStopping) await this.#migrate();
     // The API tells people the front door's port; one that is free by chance is known only when it listens.

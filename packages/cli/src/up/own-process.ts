@@ -40,7 +40,7 @@ export function startOwnProcess(
     detached: true,
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     env: { ...program.environment },
-    execArgv: [],
+    execArgv: ["--import", import.meta.resolve("@millrace/base/module-shortcut")],
   });
   const lastLines: string[] = [];
   const allRead = readLines(child, (line) => {
