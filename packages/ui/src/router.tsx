@@ -6,7 +6,7 @@ import {
   lazyRouteComponent,
   redirect,
 } from "@tanstack/react-router";
-import { projectsQuery, whereQuery } from "./api/queries.ts";
+import { projectsQuery } from "./api/queries.ts";
 import { readBuildSearch, readBuildsSearch } from "./search.ts";
 import { Shell } from "./shell/shell.tsx";
 import { Failure, Note } from "./widgets/note.tsx";
@@ -37,15 +37,7 @@ const home = createRoute({
 const resolve = createRoute({
   getParentRoute: () => root,
   path: "/i/$invocationId",
-  loader: async ({ params: { invocationId } }) => {
-    const { projects } = await queries.fetchQuery(whereQuery(invocationId));
-    throw redirect({
-      to: "/p/$project/i/$invocationId",
-      params: { project: projects[0] ?? "default", invocationId },
-      replace: true,
-    });
-  },
-  errorComponent: ({ error, reset }) => <Failure error={error} retry={reset} />,
+  component: lazyRouteComponent(() => import("./build/resolve-page.tsx"), "ResolvePage"),
 });
 
 export const buildsRoute = createRoute({
