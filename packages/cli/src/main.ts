@@ -49,6 +49,16 @@ const entries: readonly Entry[] = [
     summary: "Brings a database to the newest schema.",
     load: async () => (await import("./commands/migrate.ts")).migrate,
   },
+  {
+    name: "mcp",
+    summary: "Runs Bazel for agents, with its evidence on this disk. Needs no server.",
+    load: async () => (await import("./commands/mcp.ts")).mcp,
+  },
+  {
+    name: "bazel",
+    summary: "Runs one Bazel command and prints what an agent would be told of it.",
+    load: async () => (await import("./commands/bazel.ts")).bazel,
+  },
 ];
 
 const environment = processEnvironment();
