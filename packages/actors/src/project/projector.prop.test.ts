@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { plantedSecrets, secretMaterial, survivor } from "../scrub/mask.fixture.ts";
 import {
   bazelEvent,
@@ -8,6 +8,9 @@ import {
   projectAll,
   streamFinished,
 } from "./project-all.fixture.ts";
+
+// Much work, on machines that may be busy with other tests.
+vi.setConfig({ testTimeout: 180_000 });
 
 /** Text of a stream: noise and planted secrets, cut into the texts of several events. */
 const console = fc

@@ -87,20 +87,25 @@ export class Projector {
 
   private examine(bytes: Uint8Array): Examined {
     const envelope = readEnvelope(bytes);
-    const isRead = !isMalformed(envelope);
-    const bep = isRead ? readBep(envelope) : undefined;
+    if (isMalformed(envelope)) {
+      const places = placesToLook(bytes, { anyMarker: false });
+      return { bytes, envelope: undefined, bep: undefined, places, stderr: undefined, stdout: undefined };
+    }
+    const bep = readBep(envelope);
     const places = placesToLook(bytes, { anyMarker: bep !== undefined && pairedPayloads.has(bep.payload) });
-    const common = { bytes, envelope: isRead ? envelope : undefined, bep, places };
-    const progress = bep?.payload === payloadField.progress ? readProgress(bep) : undefined;
-    if (progress === undefined) return { ...common, stderr: undefined, stdout: undefined };
-    if (isMalformed(progress)) return { ...common, bep: undefined, stderr: undefined, stdout: undefined };
-    const { stderrStart, stderrEnd, stdoutStart, stdoutEnd } = progress;
-    const stderr = consoleText(progress.bytes, stderrStart, stderrEnd);
-    const stdout = consoleText(progress.bytes, stdoutStart, stdoutEnd);
-    const clean = places.length === 0;
+    if (bep?.payload === payloadField.progress) return this.examineProgress({ bytes, envelope, bep, places });
+    return { bytes, envelope, bep, places, stderr: undefined, stdout: undefined };
+  }
+
+  private examineProgress(event: Omit<Examined, "stderr" | "stdout"> & { bep: BepEvent }): Examined {
+    const progress = readProgress(event.bep);
+    if (isMalformed(progress)) return { ...event, bep: undefined, stderr: undefined, stdout: undefined };
+    const stderr = consoleText(progress.bytes, progress.stderrStart, progress.stderrEnd);
+    const stdout = consoleText(progress.bytes, progress.stdoutStart, progress.stdoutEnd);
+    const clean = event.places.length === 0;
     if (stderr !== undefined) this.stderr.take(stderr, clean);
     if (stdout !== undefined) this.stdout.take(stdout, clean);
-    return { ...common, stderr, stdout };
+    return { ...event, stderr, stdout };
   }
 
   private emitDecided(): void {

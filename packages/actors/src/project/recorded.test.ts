@@ -1,8 +1,11 @@
 import { Rows } from "@millrace/proto/pipeline";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
 import { plantedSecrets, survivor } from "../scrub/mask.fixture.ts";
 import { decodeBazelEvent, progressEvent, projectAll } from "./project-all.fixture.ts";
 import { type RecordedStream, readRecordedStreams } from "./recorded-streams.fixture.ts";
+
+// Much work, on machines that may be busy with other tests.
+vi.setConfig({ testTimeout: 180_000 });
 
 let streams: RecordedStream[] = [];
 beforeAll(() => {

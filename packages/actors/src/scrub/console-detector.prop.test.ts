@@ -1,10 +1,13 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { ConsoleDetector, ConsoleText } from "./console-detector.ts";
 import { decodeScrubState, encodeScrubState, neutral } from "./detector-state.ts";
 import { scrubConsoleText } from "./event-scrubber.ts";
 import { plantedSecrets, survivor } from "./mask.fixture.ts";
 import { scanText } from "./scan-text.ts";
+
+// Much work, on machines that may be busy with other tests.
+vi.setConfig({ testTimeout: 180_000 });
 
 /** What happens between two texts of a stream. */
 type Between = "nothing" | "released" | "taken over";

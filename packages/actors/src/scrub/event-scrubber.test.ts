@@ -1,6 +1,6 @@
 import { build_event_stream } from "@millrace/proto/gen/bep";
 import { google } from "@millrace/proto/gen/bes";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import {
   type BepProperties,
   bazelEvent,
@@ -10,6 +10,9 @@ import {
 } from "../project/project-all.fixture.ts";
 import { readRecordedStreams } from "../project/recorded-streams.fixture.ts";
 import { plantedSecrets, survivor } from "./mask.fixture.ts";
+
+// Much work, on machines that may be busy with other tests.
+vi.setConfig({ testTimeout: 180_000 });
 
 const token = plantedSecrets[0]?.secret ?? "";
 const inText = `cloning with ${token} now`;

@@ -1,6 +1,9 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { masked, plantedSecrets, survivor } from "./mask.fixture.ts";
 import { placesToLook, scanText } from "./scan-text.ts";
+
+// Much work, on machines that may be busy with other tests.
+vi.setConfig({ testTimeout: 180_000 });
 
 test.each(plantedSecrets)("$kind is masked, and what stands around it stays", ({ text, secret }) => {
   expect(masked(text)).toBe(
