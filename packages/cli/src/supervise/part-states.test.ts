@@ -76,6 +76,12 @@ test("what comes up although it was told to stop is ended", () => {
   expect(effects.filter((effect) => effect.kind === "end")).toHaveLength(2);
 });
 
+test("a start that is broken off by a stop has ended", () => {
+  const { state, effects } = run([start, stop, { kind: "did-not-come-up" }]);
+  expect(state).toEqual({ kind: "stopped" });
+  expect(effects.map((effect) => effect.kind)).toEqual(["launch", "end", "tell"]);
+});
+
 test("stopping while it rests cancels the rest", () => {
   const { state, effects } = run([start, up(0), death(1), stop, rested]);
   expect(state).toEqual({ kind: "stopped" });
