@@ -67,11 +67,13 @@ function addHealth(app: Hono<ApiEnv>, parts: AppParts): void {
     await ping(parts.orm);
     return new Response("ready");
   });
-  app.get("/metrics", async (context) =>
-    context.text(await parts.metrics.text(), 200, {
+  const viewers = parts.metrics.gauge("millrace_api_live_viewers", "Open live streams");
+  app.get("/metrics", async (context) => {
+    viewers.set(parts.live.viewers);
+    return context.text(await parts.metrics.text(), 200, {
       "content-type": "text/plain; version=0.0.4; charset=utf-8",
-    }),
-  );
+    });
+  });
 }
 
 /** Seconds until an answer begins; live streams and logs go on after that. */
@@ -84,11 +86,9 @@ function measured(parts: AppParts): MiddlewareHandler {
     durationBuckets,
     ["route", "status"],
   );
-  const viewers = parts.metrics.gauge("millrace_api_live_viewers", "Open live streams");
   return async (context, next) => {
     const began = parts.clock.monotonic();
     await next();
-    viewers.set(parts.live.viewers);
     const route = routePath(context, -1);
     seconds.observe({ route, status: String(context.res.status) }, (parts.clock.monotonic() - began) / 1000);
   };

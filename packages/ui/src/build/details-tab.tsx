@@ -1,4 +1,4 @@
-import { invocationPath } from "@millrace/client/client";
+import { type Invocation, invocationPath } from "@millrace/client/client";
 import { logDownloadPath } from "@millrace/client/log";
 import type { ReactNode } from "react";
 import { bytesText, countText } from "../format/amounts.ts";
@@ -10,8 +10,6 @@ import { DownloadIcon } from "../widgets/icons.tsx";
 import { ExactTime } from "../widgets/times.tsx";
 import styles from "./details-tab.module.css";
 import { useShownInvocation } from "./use-shown-invocation.ts";
-
-type ShownInvocation = ReturnType<typeof useShownInvocation>;
 
 /** Everything that is known of an attempt, in words. */
 export function DetailsTab() {
@@ -60,7 +58,7 @@ export function DetailsTab() {
   );
 }
 
-function StreamSection({ build }: { build: ShownInvocation }) {
+function StreamSection({ build }: { build: Invocation }) {
   return (
     <Section title="Stream">
       <Row label="Invocation">
@@ -81,9 +79,10 @@ function StreamSection({ build }: { build: ShownInvocation }) {
   );
 }
 
-function DownloadSection({ build }: { build: ShownInvocation }) {
+function DownloadSection({ build }: { build: Invocation }) {
   return (
-    <Section title="Downloads">
+    <section className={styles.section}>
+      <h2 className={styles.title}>Downloads</h2>
       <div className={styles.downloads}>
         <a
           className={buttonStyles.button}
@@ -100,7 +99,7 @@ function DownloadSection({ build }: { build: ShownInvocation }) {
           </a>
         )}
       </div>
-    </Section>
+    </section>
   );
 }
 

@@ -37,7 +37,8 @@ export function LogTail(props: { build: Invocation }) {
           Whole log
         </Link>
       </header>
-      <pre className={styles.lines}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways by keys */}
+      <pre className={styles.lines} tabIndex={0}>
         {data.lines.map((line) => (
           <LogLine key={line.key} line={line.drawn} styleOf={(id) => data.styles[id] ?? {}} />
         ))}
