@@ -163,7 +163,7 @@ describe.skipIf(chromium.kind === "missing")("the dashboard in Chromium", () => 
     await page.keyboard.press("/");
     await page.keyboard.type("nobody");
     await shows(page, "No build fits");
-    expect(page.url()).toContain("user=nobody");
+    await vi.waitFor(() => expect(page.url()).toContain("user=nobody"), eventually);
     await page.goBack();
     expect(complaints).toEqual([]);
     await leave();
