@@ -23,6 +23,28 @@ export async function runMillrace(...args: string[]): Promise<CommandRun> {
   return { exitCode: child.exitCode, out: out(), err: err() };
 }
 
+/** A command that runs until it is stopped. */
+export interface CommandInBackground {
+  out(): string;
+  err(): string;
+  /** Ctrl-C; answers the exit code. */
+  stop(): Promise<number | null>;
+}
+
+export function startInBackground(...args: string[]): CommandInBackground {
+  const child = startMillrace(args);
+  const closed = once(child, "close");
+  return {
+    out: collect(child, "stdout"),
+    err: collect(child, "stderr"),
+    stop: async () => {
+      child.kill("SIGINT");
+      await closed;
+      return child.exitCode;
+    },
+  };
+}
+
 function startMillrace(args: readonly string[]): ChildProcess {
   const env = Object.fromEntries(
     Object.entries(processEnvironment()).filter(([name]) => !name.startsWith("MILLRACE_")),

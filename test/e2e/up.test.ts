@@ -7,7 +7,7 @@ import { frameMessage } from "@millrace/proto/bep/frames";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { getRun, readInvocations } from "../model/corpus.ts";
 import { decodeEvent, decodeRequest } from "../model/decode.ts";
-import { runMillrace, startUp, type UpProcess } from "./millrace-command.ts";
+import { runMillrace, startInBackground, startUp, type UpProcess } from "./millrace-command.ts";
 import { waitFor } from "./wait-for.ts";
 
 const corpus = path.resolve(import.meta.dirname, "../corpus");
@@ -76,6 +76,16 @@ test("one line tells the addresses; a build goes in, comes out the same and is w
   const troubles = JSON.parse(doctor.out).filter((check: { level: string }) => check.level === "fail");
   expect({ exitCode: doctor.exitCode, troubles }).toEqual({ exitCode: 0, troubles: [] });
   expect(up.out().trim().split("\n")).toHaveLength(1);
+});
+
+test("who watches sees a build start, move and finish", async () => {
+  const watch = startInBackground("watch", "--data-dir", dataDir);
+  await waitFor("it watches", () => watch.err().includes("Watching"));
+  const id = await replay();
+  // The last digest comes by another way than the fact, so either may be the later one.
+  const wanted = [`${id}  STARTED`, `${id}  FINISHED test succeeded SUCCESS`, " bytes of log"];
+  await waitFor("all is seen", () => wanted.every((text) => watch.out().includes(text)));
+  expect(await watch.stop()).toBe(0);
 });
 
 test("a second one on the same directory, or on the same port, says who is there", async () => {

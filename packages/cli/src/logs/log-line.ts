@@ -27,7 +27,7 @@ const colours: Readonly<Record<Level, number>> = { debug: 90, info: 36, warn: 33
 /** `12:03:44 writer-1 info  committed events=500` in local time. */
 export function formatLine(line: LogLine, how: { readonly isColoured: boolean }): string {
   const paint = (text: string, code: number): string =>
-    how.isColoured ? `\x1b[${code}m${text}\x1b[0m` : text;
+    how.isColoured && text !== "" ? `\x1b[${code}m${text}\x1b[0m` : text;
   const fields = Object.entries(line.fields).map(([name, value]) => ` ${name}=${valueText(value)}`);
   return [
     paint(clockTime(line.atMs), 90),

@@ -25,7 +25,8 @@ export function readyBanner(of: {
   readonly hasDashboard: boolean;
 }): string[] {
   const warning = of.openHosts.map(
-    (host) => `  Careful: everybody who reaches ${host} can read and send builds; no key is asked for.`,
+    (host) =>
+      `  Careful: it listens on ${host}. Whoever reaches that can read and send builds; no key is asked for.`,
   );
   return [
     "",

@@ -61,6 +61,7 @@ async function supervise(run: UpRun, out: { log: (line: LogLine) => void; say: S
       out.say(level, message);
     },
   });
+  out.say("info", "starting");
   const told = latch<string>();
   const stopListening = listenForStop(clock, (nth, signal) => {
     if (nth === 1) {
