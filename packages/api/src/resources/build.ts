@@ -153,11 +153,11 @@ function common(row: AttemptRow, counts: Counts): Omit<Build, "patterns"> {
   };
 }
 
-/** By Bazel's clock where it gave both times, else by the database's. */
+/** By Bazel's clock where it gave both times, else by the database's; never by one time of each. */
 function durationMs(invocation: AttemptRow["invocation"]): number | null {
   const { status, startedAt, finishedAt, createdAt, endedAt } = invocation;
   if (startedAt !== null && finishedAt !== null)
     return Math.max(0, finishedAt.getTime() - startedAt.getTime());
   if (status === "running" || endedAt === null) return null;
-  return Math.max(0, endedAt.getTime() - (startedAt ?? createdAt).getTime());
+  return Math.max(0, endedAt.getTime() - createdAt.getTime());
 }

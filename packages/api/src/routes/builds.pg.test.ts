@@ -125,6 +125,12 @@ describe("the list of builds", () => {
   });
 });
 
+test("a build that was cut off took as long as the database saw it, whatever the client's clock said", async () => {
+  const build = await seed({ row: { startedAt: new Date("2020-01-01T00:00:00Z") } });
+  await build.end({ status: "disconnected" });
+  expect((await list()).builds[0]?.durationMs).toBeLessThan(3_600_000);
+});
+
 describe("what is asked for wrongly", () => {
   test.each([
     ["?limit=0", "invalid-request"],

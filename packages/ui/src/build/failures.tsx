@@ -9,6 +9,7 @@ import { failedTestStatuses, targetLooks, testLook } from "../status/status.ts";
 import { CopyButton } from "../widgets/copy-button.tsx";
 import { StatusGlyph } from "../widgets/status-glyph.tsx";
 import styles from "./failures.module.css";
+import { groupByCause } from "./group-by-cause.ts";
 
 /** As many as fit a first look; the rest is in the tables. */
 const shownMax = 25;
@@ -51,12 +52,17 @@ export function Failures(props: { build: Invocation }) {
           build={build}
           status="failed"
         >
-          {failedTargets.slice(0, shownMax).map((target) => (
-            <FailedTarget
-              key={target.label + target.aspect + target.configuration}
-              target={target}
-              build={build}
-            />
+          {groupByCause(failedTargets.slice(0, shownMax)).map((group) => (
+            <li key={group.message} className={styles.causeGroup}>
+              {group.targets.map((target) => (
+                <FailedTarget
+                  key={target.label + target.aspect + target.configuration}
+                  target={target}
+                  build={build}
+                />
+              ))}
+              {group.message === null ? null : <pre className={styles.message}>{group.message}</pre>}
+            </li>
           ))}
         </Group>
       )}
@@ -120,7 +126,7 @@ function FailedTest(props: { test: Test; build: Invocation }) {
 function FailedTarget(props: { target: Target; build: Invocation }) {
   const { target, build } = props;
   return (
-    <li className={styles.item}>
+    <div className={styles.item}>
       <StatusGlyph look={targetLooks[target.status]} isDecorative />
       <Link
         to="/p/$project/i/$invocationId/targets"
@@ -132,7 +138,6 @@ function FailedTarget(props: { target: Target; build: Invocation }) {
       </Link>
       <span className={styles.facts}>{target.aspect === "" ? target.kind : target.aspect}</span>
       <CopyButton text={`bazel build ${target.label}`} label="Copy the command that repeats it" isBare />
-      {target.failureMessage === null ? null : <pre className={styles.message}>{target.failureMessage}</pre>}
-    </li>
+    </div>
   );
 }
