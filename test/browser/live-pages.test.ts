@@ -142,12 +142,13 @@ describe.skipIf(chromium.kind === "missing")("the dashboard in Chromium", () => 
     await leave();
   });
 
-  test("everything is reached by keys", async () => {
+  test("everything is reached by keys", { retry: 2 }, async () => {
     const { page, complaints, leave } = await dashboard.open("/p/default");
     await shows(page, "//fresh:one");
-    await page.keyboard.press("j");
-    await page.keyboard.press("j");
     const focused = () => page.evaluate("document.activeElement?.textContent ?? ''");
+    await page.keyboard.press("j");
+    await vi.waitFor(async () => expect(await focused()).toContain("//fresh:one"), eventually);
+    await page.keyboard.press("j");
     await vi.waitFor(async () => expect(await focused()).toContain("//old:59"), eventually);
     await page.keyboard.press("Enter");
     await page.waitForURL("**/i/*");
