@@ -1,4 +1,4 @@
-import { useEffect, useEffectEvent } from "react";
+import { useEffect, useEffectEvent, useLayoutEffect } from "react";
 import { readKey } from "./key-sequence.ts";
 
 export interface Shortcut {
@@ -16,7 +16,8 @@ const active = new Set<readonly Shortcut[]>();
 export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   const run = useEffectEvent((keys: string) => shortcuts.find((each) => each.keys === keys)?.run());
   const signature = shortcuts.map((each) => `${each.keys}\t${each.label}`).join("\n");
-  useEffect(() => {
+  // Before the paint: whoever sees a page may press its keys.
+  useLayoutEffect(() => {
     const registered = signature
       .split("\n")
       .filter((line) => line !== "")
