@@ -23,6 +23,7 @@ export interface Identity {
 }
 
 export interface ServiceCommand {
+  /** A path, or a name that our own PATH knows. */
   readonly program: string;
   readonly args: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -44,7 +45,7 @@ export async function spawnService(command: ServiceCommand): Promise<Service> {
   const child = spawn(command.program, command.args, {
     detached: true,
     cwd: "/",
-    env: { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C", TZ: "UTC", ...command.environment },
+    env: { ...plainEnvironment(), ...command.environment },
     stdio: ["ignore", "pipe", "pipe"],
     ...command.identity,
   });
@@ -78,6 +79,11 @@ export function isAlive(pid: number): boolean {
   }
 }
 
+/** Nothing of ours but the PATH: a server that the set-up found by it is found again (`/usr/sbin` included). */
+function plainEnvironment(): Record<string, string> {
+  return { PATH: process.env.PATH ?? "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
+}
+
 function exitOf(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve) => {
     child.once("exit", (code, signal) => resolve({ code, signal }));
@@ -93,7 +99,7 @@ export async function runToEnd(command: {
 }): Promise<{ code: number | null; output: string }> {
   const child = spawn(command.program, command.args, {
     cwd: "/",
-    env: { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" },
+    env: plainEnvironment(),
     stdio: ["pipe", "pipe", "pipe"],
     ...command.identity,
   });
