@@ -42,15 +42,33 @@ export class EventEncoder {
   }
 
   encode(of: { payload: Uint8Array; sequence: number; nowMs: number }): Buffer {
-    const { payload, sequence, nowMs } = of;
+    const tail = this.head({ ...of, payloadBytes: of.payload.length, roomFor: of.payload.length });
+    this.bytes(of.payload);
+    return this.finish(tail);
+  }
+
+  /** What goes before and behind a payload of that length: for payloads too large to be copied. */
+  around(of: { payloadBytes: number; sequence: number; nowMs: number }): {
+    head: Uint8Array;
+    tail: Uint8Array;
+  } {
+    const tail = this.head({ ...of, roomFor: 0 });
+    const headBytes = this.at;
+    const both = this.finish(tail);
+    return { head: both.subarray(0, headBytes), tail: both.subarray(headBytes) };
+  }
+
+  /** Begins a request, up to where its payload begins; answers what goes behind the payload. */
+  private head(of: { payloadBytes: number; sequence: number; nowMs: number; roomFor: number }): Uint8Array {
+    const { payloadBytes, sequence, nowMs, roomFor } = of;
     const seconds = Math.floor(nowMs / 1000);
     const nanos = Math.floor(nowMs - seconds * 1000) * 1_000_000;
     const tail = sequence === 1 ? this.firstTail : this.tail;
     const timeLength = 1 + varintLength(seconds) + 1 + varintLength(nanos);
-    const anyLength = this.typeUrlField.length + 1 + varintLength(payload.length) + payload.length;
+    const anyLength = this.typeUrlField.length + lengthOf(1, payloadBytes);
     const eventLength = lengthOf(1, timeLength) + lengthOf(2, anyLength);
     const orderedLength = this.streamIdField.length + 1 + varintLength(sequence) + lengthOf(1, eventLength);
-    this.out = Buffer.allocUnsafe(lengthOf(1, orderedLength) + tail.length);
+    this.out = Buffer.allocUnsafe(lengthOf(1, orderedLength) + tail.length - payloadBytes + roomFor);
     this.at = 0;
     this.pair(orderedEventTag, orderedLength);
     this.bytes(this.streamIdField);
@@ -61,8 +79,11 @@ export class EventEncoder {
     this.pair(nanosTag, nanos);
     this.pair(bazelEventTag, anyLength);
     this.bytes(this.typeUrlField);
-    this.pair(valueTag, payload.length);
-    this.bytes(payload);
+    this.pair(valueTag, payloadBytes);
+    return tail;
+  }
+
+  private finish(tail: Uint8Array): Buffer {
     this.bytes(tail);
     const { out } = this;
     this.out = nothing;

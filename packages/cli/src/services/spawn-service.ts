@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { processEnvironment } from "@millrace/base/config";
 import { guardProcess } from "./guard.ts";
 
 /** How a process ended. */
@@ -81,7 +82,7 @@ export function isAlive(pid: number): boolean {
 
 /** Nothing of ours but the PATH: a server that the set-up found by it is found again (`/usr/sbin` included). */
 function plainEnvironment(): Record<string, string> {
-  return { PATH: process.env.PATH ?? "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
+  return { PATH: processEnvironment().PATH ?? "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
 }
 
 function exitOf(child: ChildProcess): Promise<Exit> {

@@ -124,6 +124,7 @@ export function fromTest(test: TestRecord, log: string | undefined): Candidate[]
       message: `${summary}${duration}${details}${words === "" ? "" : `: ${words}`}`,
       ...about,
       isConsequence: test.status === "failed_to_build",
+      isUnexplained: true,
     },
   ];
 }

@@ -1,8 +1,11 @@
 import type { Category, Diagnostic, Severity } from "../store/record.ts";
 
-/** A diagnostic before ranking: `isConsequence` marks what only follows from another failure. */
+/** A diagnostic before ranking. */
 export interface Candidate extends Diagnostic {
+  /** It only follows from another failure. */
   readonly isConsequence?: boolean;
+  /** It says that something failed and quotes its last words; no rule has found a cause in them. */
+  readonly isUnexplained?: boolean;
 }
 
 const severityWeight: Readonly<Record<Severity, number>> = { error: 0, warning: 1, note: 2 };
@@ -22,8 +25,8 @@ const categoryWeight: Readonly<Record<Category, number>> = {
 const consequencesMax = 2;
 
 /**
- * Causes first: by severity, then those that do not merely follow from another, then by category, then those with a
- * place. Equal ones keep their order. Exact repeats merge into one with a count; the same message for several targets
+ * Causes first: by severity, then those that do not merely follow from another, then by category, then what a rule
+ * has explained, then those with a place. Equal ones keep their order. Exact repeats merge into one with a count; the same message for several targets
  * merges into one without a target; a message contained in a located one of the same build is dropped.
  */
 export function rank(candidates: readonly Candidate[], max: number): Diagnostic[] {
@@ -37,7 +40,9 @@ export function rank(candidates: readonly Candidate[], max: number): Diagnostic[
   });
   const keyed = told.map((candidate, order) => ({ candidate, order }));
   keyed.sort((a, b) => compare(a.candidate, b.candidate) || a.order - b.order);
-  return keyed.slice(0, max).map(({ candidate: { isConsequence: _, ...diagnostic } }) => diagnostic);
+  return keyed
+    .slice(0, max)
+    .map(({ candidate: { isConsequence: _, isUnexplained: __, ...diagnostic } }) => diagnostic);
 }
 
 function compare(a: Candidate, b: Candidate): number {
@@ -45,6 +50,7 @@ function compare(a: Candidate, b: Candidate): number {
     severityWeight[a.severity] - severityWeight[b.severity] ||
     Number(a.isConsequence ?? false) - Number(b.isConsequence ?? false) ||
     categoryWeight[a.category] - categoryWeight[b.category] ||
+    Number(a.isUnexplained ?? false) - Number(b.isUnexplained ?? false) ||
     Number(a.location === undefined) - Number(b.location === undefined)
   );
 }
