@@ -5,6 +5,7 @@ import { encodeLength } from "@millrace/proto/bep/frames";
 import { EventEncoder } from "../model/fake-bazel/event-encoder.ts";
 import { GrpcUnframer, grpcPrefix } from "../model/fake-bazel/grpc-frames.ts";
 import { requestsOfPayloads } from "../model/fake-bazel/requests.ts";
+import { printingBuild } from "./payloads.ts";
 
 /**
  * Uploads many builds at once, each with one progress event of so many bytes over a connection of its own. All share
@@ -28,10 +29,15 @@ async function write(stream: ClientHttp2Stream, bytes: Uint8Array): Promise<void
   if (!stream.write(bytes) && !stream.destroyed) await once(stream, "drain");
 }
 
+async function writeMessage(stream: ClientHttp2Stream, message: Uint8Array): Promise<void> {
+  await write(stream, grpcPrefix(message.length));
+  await write(stream, message);
+}
+
 async function writeLargeEvent(stream: ClientHttp2Stream, encoder: EventEncoder): Promise<void> {
   const begin = progressHead(settings.bytes);
   const payloadBytes = begin.length + settings.bytes;
-  const { head, tail } = encoder.around({ payloadBytes, sequence: 1, nowMs: systemClock.now() });
+  const { head, tail } = encoder.around({ payloadBytes, sequence: 2, nowMs: systemClock.now() });
   await write(stream, grpcPrefix(head.length + payloadBytes + tail.length));
   await write(stream, head);
   await write(stream, begin);
@@ -62,12 +68,13 @@ async function upload(session: ClientHttp2Session, index: number): Promise<Uploa
     status = trailers["grpc-status"];
   });
   const closed = once(stream, "close");
+  const [start, end] = [
+    ...requestsOfPayloads(printingBuild("large", 1).slice(0, 1), { names, clock: systemClock }),
+  ];
+  if (start === undefined || end === undefined) throw new Error("a build has a start and an end");
+  await writeMessage(stream, start(1));
   await writeLargeEvent(stream, new EventEncoder(names));
-  for (const make of requestsOfPayloads([], { names, clock: systemClock })) {
-    const end = make(2);
-    stream.write(grpcPrefix(end.length));
-    stream.write(end);
-  }
+  await writeMessage(stream, end(3));
   stream.end();
   await closed;
   return { acks, status };

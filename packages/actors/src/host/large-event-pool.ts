@@ -4,6 +4,9 @@ import type { LargeProjection, ProjectedLarge } from "../core/effects.ts";
 /** An idle task thread ends after this; large events are rare. */
 const idleMs = 10_000;
 
+/** On Linux: other streams go first when all cores are busy. Elsewhere Piscina ignores it. */
+const niceIncrement = 10;
+
 // Piscina derives its type from an overload of `postMessage` that newer Node types have reordered.
 type Transfer = NonNullable<Parameters<Piscina["run"]>[1]>["transferList"];
 
@@ -19,6 +22,7 @@ export function largeEventProjector(): {
       minThreads: 0,
       maxThreads: 2,
       idleTimeout: idleMs,
+      niceIncrement,
     });
   return {
     project: async (large) => {
