@@ -118,6 +118,8 @@ test("what the description cannot say: fillfactors, partitions, storage", async 
   );
   expect(options.filter((row) => !String(row.relname).startsWith("pg_"))).toEqual([
     { relname: "invocations", option: "fillfactor=70" },
+    { relname: "signal_deliveries", option: "fillfactor=70" },
+    { relname: "signal_partitions", option: "fillfactor=70" },
     { relname: "stream_positions", option: "fillfactor=50" },
   ]);
   const stored = await database.sql.unsafe(
