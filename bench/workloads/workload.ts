@@ -13,6 +13,8 @@ export interface Workload {
   readonly variants: number;
   /** BEP payloads of a variant, without the end of the stream. For tiny and real the same arrays every time. */
   payloads(variant: number): Iterable<Uint8Array>;
+  /** The same as they must be stored: the few secrets planted in them masked (planted-secrets.ts). */
+  storedPayloads(variant: number): Iterable<Uint8Array>;
   /** Bazel's exit code of that variant's build. */
   exitCode(variant: number): number;
 }

@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto";
+import { assert } from "@millrace/base/assert";
+import { buildEvents } from "./build-events.ts";
+import { encodeEvents } from "./encode.ts";
+import { outcomeOf } from "./outcome.ts";
+import { maskedSecrets, type PlantedSecrets, plantedSecrets } from "./planted-secrets.ts";
+import { eventsOf, recipeOf } from "./recipe.ts";
+import { sketchBuild } from "./sketch.ts";
+import type { Workload } from "./workload.ts";
+
+const variants = 64;
+
+/** A workload whose builds are small enough to be held: encoded once, sent many times. */
+export function fixedWorkload(name: "tiny" | "real"): Workload {
+  const recipe = recipeOf(name);
+  const sent = Array.from({ length: variants }, (_, variant) =>
+    encodeVariant(variant, plantedSecrets(variant)),
+  );
+  const stored = new Map<number, Uint8Array[]>();
+
+  function encodeVariant(variant: number, secrets: PlantedSecrets): Uint8Array[] {
+    const build = sketchBuild({ workload: name, recipe, variant });
+    const payloads = encodeEvents(buildEvents(build, secrets));
+    assert(payloads.length === eventsOf(recipe) - 1, "a build has the events of its recipe");
+    return payloads;
+  }
+
+  const of = (variant: number): Uint8Array[] => {
+    const payloads = sent[variant];
+    assert(payloads !== undefined, `the workload ${name} has no variant ${variant}`);
+    return payloads;
+  };
+  return {
+    name,
+    hash: hashOf(sent.flat()),
+    eventsPerBuild: eventsOf(recipe),
+    variants,
+    payloads: of,
+    storedPayloads: (variant) => {
+      const known = stored.get(variant) ?? encodeVariant(variant, maskedSecrets);
+      stored.set(variant, known);
+      return known;
+    },
+    exitCode: (variant) => outcomeOf(variant).exitCode,
+  };
+}
+
+/** First 16 hex digits of a SHA-256 over texts and payloads, each behind its length. */
+export function hashOf(parts: Iterable<Uint8Array | string>): string {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(`${part.length}:`).update(part);
+  return hash.digest("hex").slice(0, 16);
+}
