@@ -34,6 +34,7 @@ export interface BesStream {
 
 /** What comes back on a stream. `onEnd` comes once and last, unless the stream was cancelled here. */
 export interface StreamEvents {
+  /** The bytes are valid during the call only. */
   onMessage(message: Uint8Array): void;
   onEnd(status: CallStatus): void;
 }

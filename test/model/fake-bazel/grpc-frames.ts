@@ -7,10 +7,11 @@ export function grpcPrefix(length: number): Uint8Array {
 
 /** Cuts what arrives into messages. */
 export class GrpcUnframer {
-  private rest: Buffer = Buffer.alloc(0);
+  private rest: Buffer | undefined;
 
+  /** The messages are views of `chunk` where they can be; of an unfinished one a copy is kept. */
   push(chunk: Buffer): Buffer[] {
-    const bytes = this.rest.length === 0 ? chunk : Buffer.concat([this.rest, chunk]);
+    const bytes = this.rest === undefined ? chunk : Buffer.concat([this.rest, chunk]);
     const messages: Buffer[] = [];
     let at = 0;
     while (bytes.length - at >= prefixBytes) {
@@ -19,7 +20,7 @@ export class GrpcUnframer {
       messages.push(bytes.subarray(at + prefixBytes, end));
       at = end;
     }
-    this.rest = bytes.subarray(at);
+    this.rest = at < bytes.length ? Buffer.from(bytes.subarray(at)) : undefined;
     return messages;
   }
 }
