@@ -6,8 +6,9 @@ import {
   startOfConnection,
   takeAcks,
 } from "@millrace/actors/core/position";
-import { FrontDoor } from "@millrace/actors/front-door/front-door";
+import { FrontDoor, type FrontDoorPorts } from "@millrace/actors/front-door/front-door";
 import type { Ingest, IngestListener, Lane } from "@millrace/actors/front-door/ingest";
+import { noReach } from "@millrace/actors/front-door/reach";
 import { endStatus, eventOverheadBytes } from "@millrace/actors/thread-messages";
 import type { Clock } from "@millrace/base/clock";
 import { errorText, MillraceError } from "@millrace/base/errors";
@@ -53,8 +54,7 @@ export async function besCapture(at: {
   };
   const { clock, random, log } = at;
   // No shortcut below gRPC: one local stream has no need of it.
-  const reach = { stream: false, trailers: false };
-  const ports = { clock, random, log, bus: openBus, ingest, reach, isDirect: false };
+  const ports: FrontDoorPorts = { clock, random, log, bus: openBus, ingest, reach: noReach };
   const door = new FrontDoor(doorSettings, ports);
   const port = await door.start();
   return {

@@ -1,33 +1,20 @@
-import { abortReason, protocolName } from "@millrace/proto/bep/enums";
-import { type EventId, readEventId } from "@millrace/proto/bep/event-id";
+import { readEventId } from "@millrace/proto/bep/event-id";
 import { type BepEvent, idField, payloadField, readKind } from "@millrace/proto/bep/kind";
-import { type FileReference, scanPayload } from "@millrace/proto/bep/payload";
+import { scanPayload } from "@millrace/proto/bep/payload";
 import { readAborted } from "@millrace/proto/bep/readers/aborted";
 import { readActionExecuted } from "@millrace/proto/bep/readers/action";
 import { readOptionsParsed } from "@millrace/proto/bep/readers/command-line";
 import { readBuildToolLogs } from "@millrace/proto/bep/readers/files";
-import { type Finished, readFinished } from "@millrace/proto/bep/readers/finished";
-import { type Metrics, readMetrics } from "@millrace/proto/bep/readers/metrics";
-import { readStarted, type Started } from "@millrace/proto/bep/readers/started";
+import { readFinished } from "@millrace/proto/bep/readers/finished";
+import { readMetrics } from "@millrace/proto/bep/readers/metrics";
+import { readStarted } from "@millrace/proto/bep/readers/started";
 import { readTargetComplete } from "@millrace/proto/bep/readers/target";
 import { readTestResult } from "@millrace/proto/bep/readers/test-result";
 import { readTestSummary } from "@millrace/proto/bep/readers/test-summary";
 import { isMalformed } from "@millrace/proto/wire/field-scanner";
-import { FileGraph, type OutputFile, readTargetOutputs } from "./file-graph.ts";
-import type { AbortRecord, FailedAction, Reduced, TargetRecord } from "./reduced.ts";
-import { TestTable, testStatusName } from "./test-table.ts";
-
-const itemsMax = 250_000;
-const failedActionsMax = 500;
-const abortsMax = 500;
-
-/** Reasons that only follow from another failure or from what was asked for; they are counted, not listed. */
-const consequences = new Set<number>([
-  abortReason.skipped,
-  abortReason.noAnalyze,
-  abortReason.noBuild,
-  abortReason.incomplete,
-]);
+import { BuildState } from "./build-state.ts";
+import { readTargetOutputs } from "./file-graph.ts";
+import type { Reduced } from "./reduced.ts";
 
 const wanted = new Set<number>([
   payloadField.started,
@@ -55,23 +42,7 @@ const wanted = new Set<number>([
 export class BepReducer {
   events = 0;
   unreadable = 0;
-  private started: Started | undefined;
-  private options: readonly string[] | undefined;
-  private requested = 0;
-  private targets = new Map<string, TargetRecord>();
-  private readonly tests = new TestTable();
-  private failedActions: FailedAction[] = [];
-  private failedActionCount = 0;
-  private aborts: AbortRecord[] = [];
-  private abortCounts = new Map<number, number>();
-  private graph = new FileGraph();
-  private metrics: Metrics | undefined;
-  private finished: Finished | undefined;
-  private shouldExec: boolean | undefined;
-  private toolLogs: readonly FileReference[] = [];
-  private execRoot = "";
-  private isComplete = false;
-  private isTruncated = false;
+  private build = new BuildState();
 
   /** Takes in one `build_event_stream.BuildEvent`. Nothing of `bytes` is kept. */
   accept(bytes: Uint8Array): void {
@@ -81,7 +52,7 @@ export class BepReducer {
       this.unreadable += 1;
       return;
     }
-    if (event.lastMessage) this.isComplete = true;
+    if (event.lastMessage) this.build.isComplete = true;
     if (wanted.has(event.payload)) this.take(event);
   }
 
@@ -92,7 +63,7 @@ export class BepReducer {
       case payloadField.optionsParsed:
         return this.takeOptions(event);
       case payloadField.expanded:
-        if (event.id === idField.pattern) this.requested += event.childCount;
+        if (event.id === idField.pattern) this.build.requested += event.childCount;
         return;
       case payloadField.aborted:
         return this.takeAborted(event);
@@ -106,7 +77,7 @@ export class BepReducer {
         return this.takeTestResult(event);
       case payloadField.namedSetOfFiles: {
         const id = readEventId(event);
-        if (!isMalformed(id)) this.graph.add(id.name, event);
+        if (!isMalformed(id)) this.build.graph.add(id.name, event);
         return;
       }
       default:
@@ -117,55 +88,31 @@ export class BepReducer {
   private takeStarted(event: BepEvent): void {
     const started = this.read(readStarted(event));
     if (started === undefined) return;
-    if (this.started !== undefined) this.startOver();
-    this.started = started;
-  }
-
-  private startOver(): void {
-    this.options = undefined;
-    this.requested = 0;
-    this.targets = new Map();
-    this.tests.clear();
-    this.failedActions = [];
-    this.failedActionCount = 0;
-    this.aborts = [];
-    this.abortCounts = new Map();
-    this.graph = new FileGraph();
-    this.metrics = undefined;
-    this.finished = undefined;
-    this.shouldExec = undefined;
-    this.isComplete = false;
+    if (this.build.started !== undefined) this.build = new BuildState();
+    this.build.started = started;
   }
 
   private takeOptions(event: BepEvent): void {
     const options = this.read(readOptionsParsed(event));
-    if (options === undefined || this.options !== undefined) return;
-    this.options = [...options.startupOptions, ...options.cmdLine];
+    if (options !== undefined) this.build.options ??= [...options.startupOptions, ...options.cmdLine];
   }
 
   private takeAborted(event: BepEvent): void {
     const aborted = this.read(readAborted(event));
     const id = this.read(readEventId(event));
     if (aborted === undefined || id === undefined) return;
-    this.abortCounts.set(aborted.reason, (this.abortCounts.get(aborted.reason) ?? 0) + 1);
     // Bazel 8 and later abort the announced target before it has a configuration.
     if (event.id === idField.targetCompleted || event.id === idField.targetConfigured) {
-      const target = this.target(id);
-      if (target !== undefined && target.aborted === "") {
-        target.aborted = protocolName(abortReason, aborted.reason).toLowerCase();
-      }
+      this.build.targets.abort(id, aborted.reason);
     }
-    if (consequences.has(aborted.reason) || this.aborts.length >= abortsMax) return;
     const label = id.label !== "" ? id.label : id.patterns.join(" ");
-    this.aborts.push({ reason: aborted.reason, label, description: aborted.description });
+    this.build.failures.addAbort({ reason: aborted.reason, label, description: aborted.description });
   }
 
   private takeAction(event: BepEvent): void {
     const action = this.read(readActionExecuted(event));
     if (action === undefined || action.success) return;
-    this.failedActionCount += 1;
-    if (this.failedActions.length >= failedActionsMax) return;
-    this.failedActions.push({
+    this.build.failures.addAction({
       label: action.label,
       mnemonic: action.type,
       exitCode: action.exitCode,
@@ -180,7 +127,7 @@ export class BepReducer {
     const completed = this.read(readTargetComplete(event));
     const id = this.read(readEventId(event));
     if (completed === undefined || id === undefined) return;
-    const target = this.target(id);
+    const target = this.build.targets.at(id);
     if (target === undefined) return;
     target.aborted = "";
     target.success = completed.success;
@@ -188,55 +135,26 @@ export class BepReducer {
     target.outputs = readTargetOutputs(event);
   }
 
-  /** The record of a target, made when it is new and there is room. */
-  private target(id: EventId): TargetRecord | undefined {
-    const key = `${id.label}\u0000${id.configuration}\u0000${id.aspect}`;
-    const known = this.targets.get(key);
-    if (known !== undefined) return known;
-    if (this.targets.size >= itemsMax) {
-      this.isTruncated = true;
-      return undefined;
-    }
-    const { label, configuration, aspect } = id;
-    const made: TargetRecord = {
-      ...{ label, configuration, aspect, success: false },
-      ...{ aborted: "", failureMessage: "", outputs: undefined },
-    };
-    this.targets.set(key, made);
-    return made;
-  }
-
   private takeTestSummary(event: BepEvent): void {
     const summary = this.read(readTestSummary(event));
     const id = this.read(readEventId(event));
-    if (summary === undefined || id === undefined || !this.hasRoomForTest()) return;
-    const test = this.tests.at(id);
-    test.status = testStatusName(summary.overallStatus);
-    test.summarised = true;
-    test.durationMs = summary.totalRunDurationMs ?? test.durationMs;
-    test.attempts = Math.max(test.attempts, summary.totalRunCount);
-    test.shards = Math.max(test.shards, summary.shardCount);
+    if (summary !== undefined && id !== undefined) this.build.tests.addSummary(id, summary);
   }
 
   private takeTestResult(event: BepEvent): void {
     const result = this.read(readTestResult(event));
     const id = this.read(readEventId(event));
-    if (result !== undefined && id !== undefined && this.hasRoomForTest()) this.tests.addAttempt(id, result);
-  }
-
-  private hasRoomForTest(): boolean {
-    if (this.tests.size < itemsMax) return true;
-    this.isTruncated = true;
-    return false;
+    if (result !== undefined && id !== undefined) this.build.tests.addAttempt(id, result);
   }
 
   private takeEnd(event: BepEvent): void {
-    if (event.payload === payloadField.finished) this.finished = this.read(readFinished(event));
-    else if (event.payload === payloadField.buildMetrics) this.metrics = this.read(readMetrics(event));
+    const { build } = this;
+    if (event.payload === payloadField.finished) build.finished = this.read(readFinished(event));
+    else if (event.payload === payloadField.buildMetrics) build.metrics = this.read(readMetrics(event));
     else if (event.payload === payloadField.buildToolLogs) {
-      this.toolLogs = this.read(readBuildToolLogs(event)) ?? [];
-    } else if (event.payload === payloadField.execRequest) this.shouldExec = readShouldExec(event);
-    else if (event.payload === payloadField.workspaceInfo) this.execRoot = readExecRoot(event);
+      build.toolLogs = this.read(readBuildToolLogs(event)) ?? [];
+    } else if (event.payload === payloadField.execRequest) build.shouldExec = readShouldExec(event);
+    else if (event.payload === payloadField.workspaceInfo) build.execRoot = readExecRoot(event);
   }
 
   private read<T extends object>(value: T): Exclude<T, { kind: "malformed" }> | undefined {
@@ -247,38 +165,8 @@ export class BepReducer {
 
   /** What is known now. Call it as often as needed; it does not end the reduction. */
   reduced(): Reduced {
-    const graph = this.graph;
-    return {
-      events: this.events,
-      startedAtMs: this.started?.startedAtMs,
-      workspaceDirectory: this.started?.workspaceDirectory ?? "",
-      canonicalArguments: this.options,
-      requestedTargets: this.requested,
-      targets: [...this.targets.values()],
-      tests: [...this.tests.all()],
-      failedActions: this.failedActions,
-      failedActionCount: this.failedActionCount,
-      aborts: this.aborts,
-      abortCounts: this.abortCounts,
-      metrics: this.metrics,
-      exitCode: this.finished?.exitCode,
-      exitCodeName: this.finished?.exitCodeName ?? "",
-      overallSuccess: this.finished?.overallSuccess,
-      failureMessage: this.finished?.failureMessage ?? "",
-      shouldExec: this.shouldExec,
-      isComplete: this.isComplete,
-      isTruncated: this.isTruncated || graph.isIncomplete,
-      toolLogs: this.toolLogs,
-      execRoot: this.execRoot,
-      filesOf: (target) => filesOf(graph, target),
-    };
+    return this.build.reduced(this.events);
   }
-}
-
-function* filesOf(graph: FileGraph, target: TargetRecord): Generator<OutputFile> {
-  if (target.outputs === undefined) return;
-  yield* target.outputs.files;
-  yield* graph.files(target.outputs.sets);
 }
 
 // build_event_stream.ExecRequestConstructed

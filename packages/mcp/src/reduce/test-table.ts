@@ -2,6 +2,7 @@ import { testStatus } from "@millrace/proto/bep/enums";
 import type { EventId } from "@millrace/proto/bep/event-id";
 import type { FileReference } from "@millrace/proto/bep/payload";
 import type { TestResult } from "@millrace/proto/bep/readers/test-result";
+import type { TestSummary } from "@millrace/proto/bep/readers/test-summary";
 import type { TestStatus } from "../store/details.ts";
 
 /** One attempt of one shard of one run. */
@@ -57,30 +58,34 @@ const order: readonly TestStatus[] = [
 ];
 
 /** The status with this number; one newer than we are counts as incomplete, never as passed. */
-export function testStatusName(status: number): TestStatus {
+function testStatusName(status: number): TestStatus {
   return names[status] ?? "incomplete";
 }
 
 /** Tests of an invocation by label and configuration. A failure in one configuration is not hidden by another's success. */
 export class TestTable {
   private readonly tests = new Map<string, TestRecord>();
+  private readonly countMax: number;
+  /** A test found no room. */
+  isTruncated = false;
+
+  constructor(countMax: number) {
+    this.countMax = countMax;
+  }
 
   all(): IterableIterator<TestRecord> {
     return this.tests.values();
   }
 
-  get size(): number {
-    return this.tests.size;
-  }
-
-  clear(): void {
-    this.tests.clear();
-  }
-
-  at(id: EventId): TestRecord {
+  /** The record of a test, made when it is new and there is room. */
+  at(id: EventId): TestRecord | undefined {
     const key = `${id.label}\u0000${id.configuration}`;
     const known = this.tests.get(key);
     if (known !== undefined) return known;
+    if (this.tests.size >= this.countMax) {
+      this.isTruncated = true;
+      return undefined;
+    }
     const made: TestRecord = {
       ...{ label: id.label, configuration: id.configuration, status: "passed", summarised: false },
       ...{ durationMs: 0, attempts: 0, shards: 0, cachedAttempts: 0, strategy: "", statusDetails: "" },
@@ -90,8 +95,14 @@ export class TestTable {
     return made;
   }
 
+  addSummary(id: EventId, summary: TestSummary): void {
+    const test = this.at(id);
+    if (test !== undefined) applySummary(test, summary);
+  }
+
   addAttempt(id: EventId, result: TestResult): void {
     const test = this.at(id);
+    if (test === undefined) return;
     const status = testStatusName(result.status);
     test.attempts += 1;
     test.shards = Math.max(test.shards, id.shard);
@@ -108,6 +119,15 @@ export class TestTable {
       test.kept.push({ ...pick(id), status, outputs: result.outputs });
     }
   }
+}
+
+/** Whether a summary came decides; its words replace what the attempts had said. */
+function applySummary(test: TestRecord, summary: TestSummary): void {
+  test.status = testStatusName(summary.overallStatus);
+  test.summarised = true;
+  test.durationMs = summary.totalRunDurationMs ?? test.durationMs;
+  test.attempts = Math.max(test.attempts, summary.totalRunCount);
+  test.shards = Math.max(test.shards, summary.shardCount);
 }
 
 function pick(id: EventId): { run: number; shard: number; attempt: number } {

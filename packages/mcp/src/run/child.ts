@@ -1,12 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, constants, openSync } from "node:fs";
+import { closeSync, constants, openSync, realpathSync } from "node:fs";
 import { type Clock, delay } from "@millrace/base/clock";
 import { errorText } from "@millrace/base/errors";
 import { latch } from "@millrace/base/latch";
 import { fileMode } from "../store/private-file.ts";
+import { isGroupAlive, isWrittenAnywhere } from "./process-table.ts";
 
-const leftoverGraceMs = 1000;
+/** For what a program leaves behind that still writes. A service that it left running costs an answer this long. */
+const leftoverGraceMs = 3000;
 const leftoverLookMs = 5;
+const leftoverLookMaxMs = 100;
 
 /** How a child ended. */
 export type ChildEnd =
@@ -44,6 +47,7 @@ export class Child {
   readonly ended: Promise<ChildEnd>;
   private readonly process: ChildProcess;
   private readonly clock: Clock;
+  private readonly outputs: readonly string[];
   private isOver = false;
   private wasStopped = false;
 
@@ -64,6 +68,7 @@ export class Child {
       closeSync(stdout);
       closeSync(stderr);
     }
+    this.outputs = [settings.stdoutPath, settings.stderrPath].map((file) => realpathSync(file));
     this.process.stdio[3]?.on("error", () => {});
     this.ended = this.watch();
   }
@@ -87,25 +92,23 @@ export class Child {
   }
 
   /**
-   * Sends the watcher away and lets what the program left finish (a pipe's last stage still writes its output), for
-   * a moment; what is there after that is killed.
+   * Sends the watcher away and lets what the program left finish (a pipe's last stage still writes its output, in our
+   * process group or in one of its own), for a moment; what is left of the group after that is killed.
    */
   private async clearGroup(): Promise<void> {
     const pipe = this.process.stdio[3];
     if (pipe !== null && pipe !== undefined && "end" in pipe) pipe.end("done\n");
     const until = this.clock.monotonic() + leftoverGraceMs;
-    while (!this.wasStopped && this.groupExists() && this.clock.monotonic() < until) {
-      await delay(this.clock, leftoverLookMs);
+    let lookMs = leftoverLookMs;
+    while (!this.wasStopped && this.isWritten() && this.clock.monotonic() < until) {
+      await delay(this.clock, lookMs);
+      lookMs = Math.min(leftoverLookMaxMs, lookMs * 1.5);
     }
     this.signal("SIGKILL");
   }
 
-  private groupExists(): boolean {
-    try {
-      return this.pid !== undefined && process.kill(-this.pid, 0);
-    } catch {
-      return false;
-    }
+  private isWritten(): boolean {
+    return (this.pid !== undefined && isGroupAlive(this.pid)) || isWrittenAnywhere(this.outputs);
   }
 
   /** To the whole group. */

@@ -1,4 +1,3 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
 import { errorText } from "@millrace/base/errors";
 import { latch } from "@millrace/base/latch";
 import type { Capture } from "../capture/capture.ts";
@@ -7,23 +6,19 @@ import { tailOf } from "../conclude/scan-log.ts";
 import { tellingLines } from "../diagnose/scan-text.ts";
 import { file } from "../store/layout.ts";
 import type { HeldLock } from "../store/lease-lock.ts";
-import type { Invocation, State, Termination } from "../store/record.ts";
-import { Child, type ChildEnd } from "./child.ts";
-import { commandLine } from "./command-line.ts";
+import type { Invocation } from "../store/record.ts";
+import { Child, type ChildEnd, type StopGraces } from "./child.ts";
+import { commandLine, environmentFor } from "./command-line.ts";
+import { broken, runEnding, type StopReason, unstarted } from "./ending.ts";
+import { keepLookout, lookoutPeriodMs, outputBytes } from "./lookout.ts";
 import { runResult } from "./run-outcome.ts";
 import type { InvocationSpec } from "./spec.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { outputBaseKey } from "./workspace.ts";
 
-const watchPeriodMs = 250;
+const readingPhase = "reading the evidence";
 const excerptLines = 20;
 const excerptBytes = 16 << 10;
-
-/** Why a run is to end before Bazel does. */
-type StopReason =
-  | { readonly kind: "cancelled"; readonly text: string }
-  | { readonly kind: "timed_out" }
-  | { readonly kind: "output_limit" };
 
 /**
  * One invocation from its acceptance to its final record. Owns its locks and its child; every way out releases them and
@@ -44,7 +39,6 @@ export class Run {
   private stopReason: StopReason | undefined;
   private child: Child | undefined;
   private metrics: Record<string, number> = {};
-  private stopWatching: (() => void) | undefined;
 
   constructor(start: {
     spec: InvocationSpec;
@@ -75,9 +69,9 @@ export class Run {
   private async live(): Promise<Invocation> {
     let lock: HeldLock | undefined;
     let permit: (() => void) | undefined;
+    const stopLookout = this.keepLookout();
     try {
       const since = this.at.clock.monotonic();
-      this.watch();
       lock = await this.lockOutputBase();
       permit = lock === undefined ? undefined : await this.at.permits.acquire(this.stopAsked.promise);
       this.metrics.queue_ms = Math.round(this.at.clock.monotonic() - since);
@@ -86,7 +80,7 @@ export class Run {
     } catch (error) {
       return await this.finishBroken(errorText(error));
     } finally {
-      this.stopWatching?.();
+      stopLookout();
       permit?.();
       lock?.release();
     }
@@ -125,11 +119,7 @@ export class Run {
     this.phase = "";
     const cancelTimer = clock.after(this.spec.timeoutMs, () => this.stop({ kind: "timed_out" }));
     const first = await Promise.race([child.ended, this.stopAsked.promise.then(() => undefined)]);
-    if (first === undefined)
-      await child.stop({
-        interruptMs: this.at.settings.interruptGraceMs,
-        terminateMs: this.at.settings.terminateGraceMs,
-      });
+    if (first === undefined) await child.stop(this.graces);
     cancelTimer();
     const end = await child.ended;
     this.metrics.bazel_wall_ms = Math.round(clock.monotonic() - since);
@@ -139,13 +129,15 @@ export class Run {
   /** Bazel has ended: reads the evidence and writes the final record. */
   private async settle(end: ChildEnd): Promise<Invocation> {
     const { store, clock, redactor } = this.at;
-    this.phase = "reading the evidence";
+    this.phase = readingPhase;
     const finishedAtMs = clock.now();
     const since = clock.monotonic();
     await this.capture.finish();
-    const termination = this.terminationOf(end);
-    const state = stateOf(termination);
-    const reason = this.reasonText(termination);
+    const { termination, state, reason } = runEnding(end, {
+      stop: this.stopReason,
+      timeoutMs: this.spec.timeoutMs,
+      outputBytesMax: this.at.settings.maximumRunOutputBytes,
+    });
     const reduced = this.capture.reducer.reduced();
     const exitCode = end.kind === "exit" ? end.code : null;
     const summary = await conclude(
@@ -158,7 +150,7 @@ export class Run {
     this.metrics.reduction_ms = Math.round(clock.monotonic() - since);
     this.metrics.bep_bytes = this.capture.bytes;
     this.metrics.bep_events = reduced.events;
-    this.metrics.raw_output_bytes = this.outputBytes();
+    this.metrics.raw_output_bytes = outputBytes(this.outputs);
     const canonical = reduced.canonicalArguments;
     const { command, target = "" } = this.spec;
     await this.commit({
@@ -174,15 +166,14 @@ export class Run {
   }
 
   private start(): Child {
-    const { store, settings, clock } = this.at;
+    const { settings, clock } = this.at;
     const child = new Child(
       {
         executable: this.executable,
         args: commandLine(this.spec, this.capture.target),
         cwd: this.spec.workspace,
-        environment: settings.environment,
-        stdoutPath: store.pathOf(this.spec.id, file.stdout),
-        stderrPath: store.pathOf(this.spec.id, file.stderr),
+        environment: environmentFor(this.spec.command, settings.environment),
+        ...this.outputs,
       },
       clock,
     );
@@ -199,33 +190,15 @@ export class Run {
   private async finishUnstarted(): Promise<Invocation> {
     await this.capture.finish();
     const text = this.stopReason?.kind === "cancelled" ? this.stopReason.text : "";
-    await this.commit({
-      ...this.invocation,
-      state: "cancelled",
-      finished_at_ms: this.at.clock.now(),
-      termination: { kind: "cancelled" },
-      cancellation_reason: text,
-      metrics: this.metrics,
-      summary: emptySummary(`Cancelled before Bazel was started${text === "" ? "" : `: ${text}`}`),
-    });
+    await this.commit({ ...this.invocation, ...unstarted(text, this.at.clock.now()), metrics: this.metrics });
     return this.invocation;
   }
 
   /** Something of ours failed. The child, if any, must not outlive its record. */
   private async finishBroken(message: string): Promise<Invocation> {
-    await this.child?.stop({
-      interruptMs: this.at.settings.interruptGraceMs,
-      terminateMs: this.at.settings.terminateGraceMs,
-    });
+    await this.child?.stop(this.graces);
     this.at.log.error("an invocation failed in the server", { id: this.spec.id, error: message });
-    const final: Invocation = {
-      ...this.invocation,
-      state: "failed",
-      finished_at_ms: this.at.clock.now(),
-      termination: { kind: "spawn_failure", message },
-      metrics: this.metrics,
-      summary: emptySummary(`The server could not finish this invocation: ${message}`),
-    };
+    const final = { ...this.invocation, ...broken(message, this.at.clock.now()), metrics: this.metrics };
     try {
       await this.capture.finish();
       await this.commit(final);
@@ -236,110 +209,41 @@ export class Run {
     return this.invocation;
   }
 
-  private terminationOf(end: ChildEnd): Termination {
-    if (end.kind === "spawn_failure") return end;
-    // A command that ended by itself just before the stop took effect has its own result.
-    if (end.kind === "exit" && end.code === 0) return end;
-    switch (this.stopReason?.kind) {
-      case "cancelled":
-        return { kind: "cancelled" };
-      case "timed_out":
-        return { kind: "timeout" };
-      case "output_limit":
-        return { kind: "output_limit", maximum_bytes: this.at.settings.maximumRunOutputBytes };
-      default:
-        return end;
-    }
-  }
-
-  private reasonText(termination: Termination): string {
-    switch (termination.kind) {
-      case "cancelled":
-        return this.stopReason?.kind === "cancelled" ? this.stopReason.text : "";
-      case "timeout":
-        return `after ${this.spec.timeoutMs / 1000} s`;
-      case "output_limit":
-        return `the program printed more than ${termination.maximum_bytes} bytes and was stopped`;
-      case "signal":
-        return `Bazel was ended by ${termination.signal}`;
-      case "spawn_failure":
-        return `Bazel could not be started: ${termination.message}`;
-      default:
-        return "";
-    }
+  private get graces(): StopGraces {
+    const { interruptGraceMs, terminateGraceMs } = this.at.settings;
+    return { interruptMs: interruptGraceMs, terminateMs: terminateGraceMs };
   }
 
   private excerpt(): string[] {
-    const text = tailOf(this.at.store.pathOf(this.spec.id, file.stdout), excerptBytes);
+    const text = tailOf(this.outputs.stdoutPath, excerptBytes);
     return tellingLines(text, excerptLines).map((line) => this.at.redactor.text(line));
   }
 
-  private outputBytes(): number {
-    return (
-      sizeOf(this.at.store.pathOf(this.spec.id, file.stdout)) +
-      sizeOf(this.at.store.pathOf(this.spec.id, file.stderr))
-    );
-  }
-
-  /** Looks now and then for what nobody tells us: a cancel from another process, too much output, Bazel's own lock. */
-  private watch(): void {
-    const { clock, store, settings } = this.at;
-    const stderr = store.pathOf(this.spec.id, file.stderr);
-    const look = (): void => {
-      const asked = store.pathOf(this.spec.id, file.cancel);
-      if (existsSync(asked)) this.cancel(readReason(asked));
-      if (this.spec.command === "run" && this.outputBytes() > settings.maximumRunOutputBytes) {
-        this.stop({ kind: "output_limit" });
-      }
-      if (this.invocation.state === "running" && this.phase !== "reading the evidence") {
-        const isWaiting = waitsForBazelLock(stderr);
-        this.phase = isWaiting ? "waiting for another Bazel command in this output base" : "";
-        if (isWaiting)
-          this.metrics.output_base_lock_wait_ms =
-            (this.metrics.output_base_lock_wait_ms ?? 0) + watchPeriodMs;
-      }
-      this.stopWatching = clock.after(watchPeriodMs, look);
+  private get outputs(): { readonly stdoutPath: string; readonly stderrPath: string } {
+    const { store } = this.at;
+    return {
+      stdoutPath: store.pathOf(this.spec.id, file.stdout),
+      stderrPath: store.pathOf(this.spec.id, file.stderr),
     };
-    this.stopWatching = clock.after(watchPeriodMs, look);
   }
-}
 
-function stateOf(termination: Termination): State {
-  if (termination.kind === "exit") return termination.code === 0 ? "succeeded" : "failed";
-  if (termination.kind === "cancelled") return "cancelled";
-  return termination.kind === "timeout" ? "timed_out" : "failed";
-}
-
-export function emptySummary(headline: string): NonNullable<Invocation["summary"]> {
-  return {
-    headline,
-    targets: { requested: 0, succeeded: 0, failed: 0 },
-    tests: { passed: 0, failed: 0, flaky: 0, skipped: 0, incomplete: 0 },
-    elapsed_ms: 0,
-  };
-}
-
-const lockMessageBytes = 4 << 10;
-
-/** Bazel's client says so as the last thing, and goes on to other output when it gets its turn. */
-function waitsForBazelLock(stderr: string): boolean {
-  const lines = tailOf(stderr, lockMessageBytes).trimEnd().split("\n");
-  return /^Another command .*(is running|Waiting for it to complete)/.test(lines.at(-1) ?? "");
-}
-
-function readReason(path: string): string {
-  try {
-    const asked = JSON.parse(readFileSync(path, "utf8")) as { reason?: unknown };
-    return typeof asked.reason === "string" ? asked.reason : "";
-  } catch {
-    return ""; // Being written: that it is there says enough.
+  private keepLookout(): () => void {
+    const { clock, store, settings } = this.at;
+    return keepLookout({
+      clock,
+      cancelPath: store.pathOf(this.spec.id, file.cancel),
+      ...this.outputs,
+      outputBytesMax: this.spec.command === "run" ? settings.maximumRunOutputBytes : undefined,
+      onCancel: (reason) => this.cancel(reason),
+      onTooMuchOutput: () => this.stop({ kind: "output_limit" }),
+      onLook: (isWaiting) => this.noteBazelLock(isWaiting),
+    });
   }
-}
 
-function sizeOf(path: string): number {
-  try {
-    return statSync(path).size;
-  } catch {
-    return 0; // Not written yet.
+  private noteBazelLock(isWaiting: boolean): void {
+    if (this.invocation.state !== "running" || this.phase === readingPhase) return;
+    this.phase = isWaiting ? "waiting for another Bazel command in this output base" : "";
+    if (!isWaiting) return;
+    this.metrics.output_base_lock_wait_ms = (this.metrics.output_base_lock_wait_ms ?? 0) + lookoutPeriodMs;
   }
 }

@@ -1,5 +1,3 @@
-import { MillraceError } from "@millrace/base/errors";
-
 /** States of an invocation; the last five are final. */
 export type State =
   | "queued"
@@ -136,6 +134,16 @@ export interface Summary {
   readonly inspect_hint?: string;
 }
 
+/** The summary of an invocation that has left no evidence. */
+export function emptySummary(headline: string): Summary {
+  return {
+    headline,
+    targets: { requested: 0, succeeded: 0, failed: 0 },
+    tests: { passed: 0, failed: 0, flaky: 0, skipped: 0, incomplete: 0 },
+    elapsed_ms: 0,
+  };
+}
+
 export type RunOutcome =
   | "build_failed"
   | "not_launched"
@@ -194,51 +202,4 @@ export interface Invocation {
   /** Bytes of everything but the manifest. */
   readonly payload_bytes: number;
   readonly evidence_expired?: boolean;
-}
-
-export const schemaVersion = 1;
-
-export function encodeManifest(invocation: Invocation): string {
-  return JSON.stringify({ schema_version: schemaVersion, ...invocation });
-}
-
-/** Fails closed: text that is not one of our manifests, or of a newer schema, is an error and never skipped. */
-export function decodeManifest(text: string, where: string): Invocation {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch (error) {
-    throw corrupt(where, "is not JSON", error);
-  }
-  if (typeof parsed !== "object" || parsed === null) throw corrupt(where, "is not an object");
-  const { schema_version: version, ...rest } = parsed as { schema_version?: unknown };
-  if (typeof version === "number" && version > schemaVersion) {
-    throw new MillraceError({
-      remedy: "reject",
-      code: "mcp-schema-newer",
-      message: `${where} has schema ${version}, this program reads up to ${schemaVersion}: use a newer millrace`,
-    });
-  }
-  if (version !== schemaVersion) throw corrupt(where, "has no schema version");
-  const invocation = rest as Partial<Invocation>;
-  const request = invocation.request;
-  const isWhole =
-    typeof request?.id === "string" &&
-    typeof request.workspace === "string" &&
-    typeof request.command === "string" &&
-    typeof request.requested_at_ms === "number" &&
-    typeof invocation.owner === "string" &&
-    typeof invocation.payload_bytes === "number" &&
-    states.includes(invocation.state as State);
-  if (!isWhole) throw corrupt(where, "lacks a required field");
-  return invocation as Invocation;
-}
-
-function corrupt(where: string, why: string, cause?: unknown): MillraceError {
-  return new MillraceError({
-    remedy: "reject",
-    code: "mcp-manifest-corrupt",
-    message: `${where} ${why}: the record is damaged; remove its directory if it is not needed`,
-    ...(cause === undefined ? {} : { cause }),
-  });
 }

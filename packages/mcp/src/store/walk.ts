@@ -1,7 +1,8 @@
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { errorCode } from "@millrace/base/errors";
 import { file, invocationDirectory, type Layout } from "./layout.ts";
-import { decodeManifest, type Invocation } from "./record.ts";
+import { decodeManifest } from "./manifest.ts";
+import type { Invocation } from "./record.ts";
 import { isUuid } from "./uuid7.ts";
 
 let shared = Buffer.alloc(1 << 16);
