@@ -63,7 +63,7 @@ function longestLiteral(filter: string): string {
 
 /** A filter that can match the redaction mark itself must see redacted lines, so it cannot search raw bytes. */
 function needleOf(text: string, ignoreCase: boolean): Needle | undefined {
-  const canMatchMark = text === "" || /[[\]]/.test(text) || redacted.includes(asciiLower(text));
+  const canMatchMark = text === "" || /[<>]/.test(text) || redacted.includes(asciiLower(text));
   if (canMatchMark) return undefined;
   if (!ignoreCase || !/[a-z]/i.test(text)) return { text, ignoreCase: false };
   // Digits and signs have no case: a long run of them is searched exactly, at memory speed.
