@@ -99,5 +99,5 @@ test("a filter cannot probe what is redacted, and can find the mark itself", () 
     }).rows.map((row) => row.value);
   expect(find("abcdefgh")).toEqual([]);
   expect(find("redacted")).toHaveLength(1);
-  expect(find(`r ${redacted}`)).toHaveLength(1);
+  expect(find(`n: ${redacted}`)).toHaveLength(1);
 });
