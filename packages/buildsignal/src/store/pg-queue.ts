@@ -1,0 +1,189 @@
+import type { Executor } from "@millrace/db/connect";
+import type { Lane } from "@millrace/db/lane";
+import {
+  type ClaimAsk,
+  type Claimed,
+  type Delivery,
+  deadGroupOf,
+  deadTopicOf,
+  type Finished,
+  originGroupOf,
+  originOf,
+  type QueueStore,
+} from "../queue/message.ts";
+import { asFailure } from "./failure.ts";
+import { enterPartitions, namesOf, type PartitionName } from "./publish.ts";
+import { type QueueTexts, queueTexts } from "./queue-texts.ts";
+
+/** The server's clock, the only one that decides what is due. */
+export const serverNow = "(select clock_timestamp())";
+
+/** The queue on PostgreSQL. `now` is another expression in tests only. */
+export function pgQueue(lane: Lane, now: string = serverNow): QueueStore & { pruneDone(olderThanMs: number): Promise<void> } {
+  const texts = queueTexts(now);
+  return {
+    claim: (asks) => asFailure(() => lane.transact((tx) => claim(tx, asks, texts))),
+    finish: (finished) => asFailure(() => lane.transact((tx) => finish(tx, finished, texts))),
+    extend: (deliveries, visibilityMs) =>
+      asFailure(() =>
+        lane.transact(async (tx) => {
+          await tx.unsafe(texts.extend, [
+            ...namesOf(deliveries),
+            deliveries.map((one) => one.receipt),
+            visibilityMs,
+          ]);
+        }),
+      ),
+    pruneDone: (olderThanMs) =>
+      asFailure(() =>
+        lane.transact(async (tx) => {
+          await tx.unsafe(texts.pruneDone, [olderThanMs]);
+        }),
+      ),
+  };
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+async function claim(tx: Executor, asks: readonly ClaimAsk[], texts: QueueTexts): Promise<Claimed> {
+  const topics = asks.map((ask) => ask.topic);
+  const groups = asks.map((ask) => ask.group);
+  const partitions = await tx.unsafe(texts.claimPartitions, [
+    topics,
+    groups,
+    asks.map((ask) => ask.room),
+    asks.map((ask) => ask.visibilityMs),
+  ]);
+  const deliveries = await readClaimed(tx, partitions, texts);
+  const attemptsMax = new Map(asks.map((ask) => [`${ask.topic} ${ask.group}`, ask.attemptsMax]));
+  const isExhausted = (one: Delivery): boolean =>
+    one.attempt > (attemptsMax.get(`${one.topic} ${one.group}`) ?? Number.POSITIVE_INFINITY);
+  const exhausted = deliveries.filter(isExhausted);
+  if (exhausted.length > 0) {
+    const reason = "not finished within its visibility";
+    await finish(tx, exhausted.map((delivery) => ({ delivery, finish: { kind: "dead", reason } })), texts);
+  }
+  const [next] = await tx.unsafe(texts.nextDue, [topics, groups]);
+  return {
+    deliveries: deliveries.filter((one) => !isExhausted(one)),
+    exhausted,
+    nextDueInMs: next?.in_ms === null || next === undefined ? undefined : Math.max(0, Number(next.in_ms)),
+  };
+}
+
+async function readClaimed(tx: Executor, partitions: readonly Row[], texts: QueueTexts): Promise<Delivery[]> {
+  if (partitions.length === 0) return [];
+  const lapsed = partitions.filter((row) => row.has_lapsed === true).map((row) => Number(row.head_id));
+  if (lapsed.length > 0) await tx.unsafe(texts.countLapsed, [lapsed]);
+  const rows = await tx.unsafe(texts.readDeliveries, [partitions.map((row) => Number(row.head_id))]);
+  const byId = new Map<number, Row>(rows.map((row) => [Number(row.id), row]));
+  return partitions.flatMap((partition) => {
+    const row = byId.get(Number(partition.head_id));
+    return row === undefined ? [] : [deliveryOf(row, partition)];
+  });
+}
+
+function deliveryOf(row: Row, partition: Row): Delivery {
+  return {
+    id: Number(row.id),
+    topic: String(row.topic),
+    group: String(row.group_name),
+    key: String(row.partition_key),
+    messageId: String(row.message_id),
+    payload: row.payload,
+    metadata: row.metadata as Delivery["metadata"],
+    once: row.once === true,
+    attempt: Number(row.failures) + 1,
+    receipt: String(partition.receipt),
+    holds: Number(row.holds),
+    heldForMs: Number(row.held_for_ms),
+    lateMs: partition.has_lapsed === true ? 0 : Math.max(0, Number(partition.late_ms)),
+  };
+}
+
+async function finish(
+  tx: Executor,
+  finished: readonly Finished[],
+  texts: QueueTexts,
+): Promise<{ wereStored: boolean[]; nextDueInMs: number | undefined }> {
+  const all = finished.map((one) => one.delivery);
+  const locked = await tx.unsafe(texts.lockReceipts, [...namesOf(all), all.map((one) => one.receipt)]);
+  const good = new Set(locked.map((row) => String(row.receipt)));
+  const stored = finished.filter((one) => good.has(one.delivery.receipt));
+  if (stored.length > 0) {
+    await applyDone(tx, stored, texts);
+    await applyWaits(tx, stored, texts);
+    await applyDead(tx, stored, texts);
+  }
+  const rows = stored.length === 0 ? [] : await tx.unsafe(texts.chooseHeads, namesOf(stored.map((one) => one.delivery)));
+  const dues = rows.map((row) => Math.max(0, Number(row.in_ms)));
+  return {
+    wereStored: finished.map((one) => good.has(one.delivery.receipt)),
+    nextDueInMs: dues.length === 0 ? undefined : Math.min(...dues),
+  };
+}
+
+async function applyDone(tx: Executor, stored: readonly Finished[], texts: QueueTexts): Promise<void> {
+  const ended = stored.filter((one) => one.finish.kind === "done").map((one) => one.delivery);
+  const [kept, gone] = [ended.filter((one) => one.once), ended.filter((one) => !one.once)];
+  if (gone.length > 0) await tx.unsafe(texts.deleteDone, [idsOf(gone)]);
+  if (kept.length > 0) await tx.unsafe(texts.keepDone, [idsOf(kept)]);
+  const letters = ended.flatMap((one) => {
+    const topic = originOf(one.topic);
+    return topic === undefined ? [] : [{ ...one, topic, group: originGroupOf(one.group) }];
+  });
+  if (letters.length === 0) return;
+  await tx.unsafe(texts.settleLetters, [...namesOf(letters), letters.map((one) => one.messageId)]);
+}
+
+async function applyWaits(tx: Executor, stored: readonly Finished[], texts: QueueTexts): Promise<void> {
+  const holds = stored.flatMap(({ delivery, finish: how }) =>
+    how.kind === "hold" ? [{ id: delivery.id, delayMs: how.delayMs, flag: how.fresh }] : [],
+  );
+  const retries = stored.flatMap(({ delivery, finish: how }) =>
+    how.kind === "retry" ? [{ id: delivery.id, delayMs: how.delayMs, flag: how.isBarrier }] : [],
+  );
+  for (const [text, waits] of [
+    [texts.hold, holds],
+    [texts.retry, retries],
+  ] as const) {
+    if (waits.length === 0) continue;
+    await tx.unsafe(text, [idsOf(waits), waits.map((one) => one.delayMs), waits.map((one) => one.flag)]);
+  }
+  const returned = stored.filter((one) => one.finish.kind === "return").map((one) => one.delivery);
+  if (returned.length > 0) await tx.unsafe(texts.giveBack, [idsOf(returned)]);
+}
+
+async function applyDead(tx: Executor, stored: readonly Finished[], texts: QueueTexts): Promise<void> {
+  const dead = stored.flatMap(({ delivery, finish: how }) =>
+    how.kind === "dead" ? [{ delivery, reason: how.reason }] : [],
+  );
+  if (dead.length === 0) return;
+  const ids = dead.map((one) => one.delivery.id);
+  await tx.unsafe(texts.writeLetters, [
+    ids,
+    dead.map((one) => one.reason.slice(0, reasonCharsMax).replaceAll("\0", "")),
+    dead.map((one) => one.delivery.attempt),
+  ]);
+  const rows = await tx.unsafe(texts.moveDead, [
+    ids,
+    dead.map((one) => deadTopicOf(one.delivery.topic)),
+    dead.map((one) => deadGroupOf(one.delivery.group)),
+  ]);
+  await enterPartitions(tx, rows.map(addedOf), texts);
+}
+
+const reasonCharsMax = 2_000;
+
+function addedOf(row: Row): PartitionName & { id: number } {
+  return {
+    topic: String(row.topic),
+    group: String(row.group_name),
+    key: String(row.partition_key),
+    id: Number(row.id),
+  };
+}
+
+function idsOf(ones: readonly { readonly id: number }[]): number[] {
+  return ones.map((one) => one.id);
+}
