@@ -2,9 +2,15 @@ import { type Clock, delay, systemClock } from "@millrace/base/clock";
 import { type BesChannel, type CallStatus, type Headers, lifecyclePath } from "./bes-channel.ts";
 import { openGrpcChannel } from "./grpc-channel.ts";
 import { openHttp2Channel } from "./http2-channel.ts";
-import { encodeLifecycle, type LifecycleStep, requestsOfPayloads, requestsOfRecording } from "./requests.ts";
+import {
+  encodeLifecycle,
+  type LifecycleStep,
+  requestsOfPayloads,
+  requestsOfRecording,
+  usualKeywords,
+} from "./requests.ts";
 import { persistentExitCode, RetryPolicy, type UploadFailure } from "./retry-policy.ts";
-import { UploadQueue } from "./upload-queue.ts";
+import { type LatencyStart, type RequestSource, UploadQueue } from "./upload-queue.ts";
 import { nothingUploaded, type UploadReport, uploadStream } from "./upload-stream.ts";
 
 /** What FakeBazel uploads: BEP payloads (the end of the stream is added), or recorded requests under other names. */
@@ -25,6 +31,14 @@ export interface FakeBazelOptions {
   readonly keywords?: readonly string[];
   /** Milliseconds from one event to the next; 0 is flat out. */
   readonly gapMs?: number;
+  /** The clock's monotonic time until which the gap holds; then the rest is sent flat out. */
+  readonly paceUntilMs?: number;
+  /** Payloads only: event k has the event time `startMs + k` instead of the clock's, so that its bytes are known. */
+  readonly startMs?: number;
+  /** `last-sending` by default. */
+  readonly latencyStart?: LatencyStart;
+  /** Whether the report lists the latencies; true by default. */
+  readonly keepLatencies?: boolean;
   /** --bes_lifecycle_events */
   readonly lifecycle?: boolean;
   /** --bes_timeout, counted from the end of the build; none by default. */
@@ -42,7 +56,7 @@ export interface FakeBazelOptions {
   readonly clock?: Clock;
   /** Called before an event is sent; a test hooks its faults here. */
   readonly beforeEvent?: (sequence: number) => void | Promise<void>;
-  readonly onAck?: (sequence: number) => void;
+  readonly onAck?: (sequence: number, latencyMs: number) => void;
 }
 
 export interface FakeBazelReport extends UploadReport {
@@ -97,13 +111,13 @@ class FakeBazel {
       buildId: options.buildId,
       invocationId: options.invocationId,
       projectId: options.projectId ?? "",
-      keywords: options.keywords ?? ["command_name=build", "protocol_name=BEP"],
+      keywords: options.keywords ?? usualKeywords,
     };
   }
 
   async run(): Promise<FakeBazelReport> {
     const { clock, channel, headers, options } = this;
-    const queue = new UploadQueue(this.requests());
+    const queue = new UploadQueue(this.requests(), options.latencyStart ?? "last-sending");
     const failedStart = (await this.call("build-enqueued")) ?? (await this.call("attempt-started"));
     if (failedStart !== undefined) return this.report(nothingUploaded, failedStart);
     const upload = await uploadStream({ queue, clock, channel, headers, retries: this.retries(), options });
@@ -115,11 +129,11 @@ class FakeBazel {
     return this.report(upload.report, upload.outcome.kind === "failed" ? upload.outcome : failedEnd);
   }
 
-  private requests() {
-    const { build } = this.options;
-    if ("payloads" in build)
-      return requestsOfPayloads(build.payloads, { names: this.names, clock: this.clock });
-    return requestsOfRecording(build.recording, this.names);
+  private requests(): RequestSource {
+    const { names, clock } = this;
+    const { build, startMs } = this.options;
+    if ("recording" in build) return requestsOfRecording(build.recording, names);
+    return requestsOfPayloads(build.payloads, startMs === undefined ? { names, clock } : { names, startMs });
   }
 
   private retries(): RetryPolicy {

@@ -5,9 +5,16 @@ import { expect, test } from "vitest";
 import { getRun, readLifecycleRequests, readStream } from "../corpus.ts";
 import { decodeEvent, decodeRequest } from "../decode.ts";
 import { encodeLifecycle, requestsOfPayloads, requestsOfRecording } from "./requests.ts";
+import type { RequestSource } from "./upload-queue.ts";
 
 const { PublishLifecycleEventRequest } = google.devtools.build.v1;
 const names = { buildId: "b", invocationId: "i", projectId: "p", keywords: ["command_name=test", "x"] };
+
+function allOf(source: RequestSource): Uint8Array[] {
+  const requests: Uint8Array[] = [];
+  while (!source.isDone) requests.push(source.next(requests.length + 1));
+  return requests;
+}
 
 test("requests of payloads are what Bazel sends: numbered, keywords first, the end last", () => {
   const clock = new ScriptedClock(1_796_080_542_597);
@@ -15,7 +22,7 @@ test("requests of payloads are what Bazel sends: numbered, keywords first, the e
     const content = decodeEvent(decodeRequest(request).event);
     return content.kind === "bazel" ? [content.payload] : [];
   });
-  const requests = [...requestsOfPayloads(payloads, { names, clock })].map((make, index) => make(index + 1));
+  const requests = allOf(requestsOfPayloads(payloads, { names, clock }));
   expect(requests.length).toBe(payloads.length + 1);
   for (const [index, request] of requests.entries()) {
     const decoded = decodeRequest(request);
@@ -29,6 +36,16 @@ test("requests of payloads are what Bazel sends: numbered, keywords first, the e
   }
 });
 
+test("with a start given, event k happened k ms after it, the last one too", () => {
+  const startMs = 1_796_080_542_597;
+  const requests = allOf(requestsOfPayloads([Buffer.of(8, 1), Buffer.of(8, 2)], { names, startMs }));
+  expect(requests.map((request) => decodeEvent(decodeRequest(request).event).timeMs)).toEqual([
+    startMs + 1,
+    startMs + 2,
+    startMs + 3,
+  ]);
+});
+
 test("payloads of any bytes arrive as they are", () => {
   const clock = new ScriptedClock(5);
   fc.assert(
@@ -37,8 +54,8 @@ test("payloads of any bytes arrive as they are", () => {
       fc.integer({ min: 1, max: 2 ** 40 }),
       (payload, sequence) => {
         const long = { ...names, buildId: "b".repeat(200) };
-        const [make] = [...requestsOfPayloads([payload], { names: long, clock })];
-        const decoded = decodeRequest(make?.(sequence) ?? new Uint8Array(0));
+        const source = requestsOfPayloads([payload], { names: long, clock });
+        const decoded = decodeRequest(source.next(sequence));
         expect(decoded.sequence).toBe(sequence);
         const bytes = google.devtools.build.v1.BuildEvent.decode(decoded.event).bazelEvent?.value ?? [];
         expect([...bytes]).toEqual([...payload]);
@@ -50,7 +67,7 @@ test("payloads of any bytes arrive as they are", () => {
 test("a recording under its own names is the recording, byte for byte", () => {
   const recording = readStream(getRun("bazel4-test-ok"), 1);
   const first = decodeRequest(recording[0] ?? new Uint8Array(0));
-  const again = [...requestsOfRecording(recording, first)].map((make, index) => make(index + 1));
+  const again = allOf(requestsOfRecording(recording, first));
   expect(again.map((request) => Buffer.from(request).toString("hex"))).toEqual(
     recording.map((request) => request.toString("hex")),
   );

@@ -2,7 +2,7 @@ import type { Clock } from "@millrace/base/clock";
 import { google } from "@millrace/proto/gen/bes";
 import { decodeEvent, decodeRequest, encodeRequest } from "../decode.ts";
 import { EventEncoder } from "./event-encoder.ts";
-import type { MakeRequest } from "./upload-queue.ts";
+import type { RequestSource } from "./upload-queue.ts";
 
 const { PublishLifecycleEventRequest } = google.devtools.build.v1;
 
@@ -16,40 +16,81 @@ export interface StreamNames {
 }
 
 const controllerComponent = 1;
+
+/** What Bazel itself says about every build. */
+export const usualKeywords: readonly string[] = ["command_name=build", "protocol_name=BEP"];
+
+/** Where event times come from: the clock, or the event's number after a start, so that the bytes can be made again. */
+export type EventTimes = { readonly clock: Clock } | { readonly startMs: number };
+
 /** Requests for BEP payloads, and the end of the stream behind them. */
-export function* requestsOfPayloads(
+export function requestsOfPayloads(
   payloads: Iterable<Uint8Array>,
-  world: { names: StreamNames; clock: Clock },
-): Generator<MakeRequest> {
-  const { names, clock } = world;
-  const encoder = new EventEncoder(names);
-  for (const payload of payloads)
-    yield (sequence) => encoder.encode({ payload, sequence, nowMs: clock.now() });
-  yield (sequence) => {
-    const { buildId, invocationId, projectId } = names;
-    const event = google.devtools.build.v1.BuildEvent.encode({
-      eventTime: timestamp(clock.now()),
-      componentStreamFinished: { type: 1 },
-    }).finish();
-    return encodeRequest({ sequence, buildId, invocationId, projectId, keywords: [], event });
-  };
+  world: { names: StreamNames } & EventTimes,
+): RequestSource {
+  return new PayloadSource(payloads, world);
+}
+
+class PayloadSource implements RequestSource {
+  private readonly names: StreamNames;
+  private readonly encoder: EventEncoder;
+  private readonly times: EventTimes;
+  private readonly payloads: Iterator<Uint8Array>;
+  private ahead: IteratorResult<Uint8Array>;
+  isDone = false;
+
+  constructor(payloads: Iterable<Uint8Array>, { names, ...times }: { names: StreamNames } & EventTimes) {
+    this.names = names;
+    this.times = times;
+    this.encoder = new EventEncoder(names);
+    this.payloads = payloads[Symbol.iterator]();
+    this.ahead = this.payloads.next();
+  }
+
+  next(sequence: number): Uint8Array {
+    const { times } = this;
+    const nowMs = "startMs" in times ? times.startMs + sequence : times.clock.now();
+    if (this.ahead.done === true) {
+      this.isDone = true;
+      return endOfStream(this.names, { sequence, nowMs });
+    }
+    const request = this.encoder.encode({ payload: this.ahead.value, sequence, nowMs });
+    this.ahead = this.payloads.next();
+    return request;
+  }
+}
+
+function endOfStream(names: StreamNames, at: { sequence: number; nowMs: number }): Uint8Array {
+  const { buildId, invocationId, projectId } = names;
+  const event = google.devtools.build.v1.BuildEvent.encode({
+    eventTime: timestamp(at.nowMs),
+    componentStreamFinished: { type: 1 },
+  }).finish();
+  return encodeRequest({ sequence: at.sequence, buildId, invocationId, projectId, keywords: [], event });
 }
 
 /** Recorded requests under other names; events and numbers stay as they are. */
-export function* requestsOfRecording(
+export function requestsOfRecording(
   requests: Iterable<Uint8Array>,
   names: Omit<StreamNames, "keywords">,
-): Generator<MakeRequest> {
+): RequestSource {
   const { buildId, invocationId, projectId } = names;
-  for (const request of requests) {
-    const recorded = decodeRequest(request);
-    yield (sequence) => {
+  const source = requests[Symbol.iterator]();
+  let ahead = source.next();
+  return {
+    get isDone() {
+      return ahead.done === true;
+    },
+    next: (sequence) => {
+      if (ahead.done === true) throw new Error(`the recording has no event ${sequence}`);
+      const recorded = decodeRequest(ahead.value);
       if (recorded.sequence !== sequence) {
         throw new Error(`the recording has number ${recorded.sequence} where ${sequence} is due`);
       }
+      ahead = source.next();
       return encodeRequest({ ...recorded, buildId, invocationId, projectId });
-    };
-  }
+    },
+  };
 }
 
 /** Whether a recording ends as a healthy stream does. */

@@ -1,5 +1,4 @@
 import { type Clock, delay } from "@millrace/base/clock";
-import protobuf from "protobufjs/minimal.js";
 import {
   type BesChannel,
   type BesStream,
@@ -8,6 +7,7 @@ import {
   statusCode,
   streamPath,
 } from "./bes-channel.ts";
+import { readAck } from "./read-ack.ts";
 import {
   persistentExitCode,
   type RetryPolicy,
@@ -15,9 +15,6 @@ import {
   type UploadFailure,
 } from "./retry-policy.ts";
 import type { UploadQueue } from "./upload-queue.ts";
-
-// PublishBuildToolEventStreamResponse.sequence_number = 2, a varint.
-const sequenceTag = 0x10;
 
 /** What an upload did. */
 export interface UploadReport {
@@ -27,7 +24,7 @@ export interface UploadReport {
   /** Of those, events that an earlier stream had sent already. */
   readonly resent: number;
   readonly acked: number;
-  /** Milliseconds from an event's last sending to its ack, in the order of the events. */
+  /** What each event waited for its ack, in the order of the events; empty when they are not kept. */
   readonly ackLatenciesMs: readonly number[];
   /** Waits before another stream, as they were taken. */
   readonly retryDelaysMs: readonly number[];
@@ -56,11 +53,13 @@ type StreamEnd =
 
 export interface UploadSettings {
   readonly gapMs?: number;
+  readonly paceUntilMs?: number;
+  readonly keepLatencies?: boolean;
   readonly timeoutMs?: number;
   readonly cutAfter?: readonly number[];
   readonly diesAfter?: number;
   readonly beforeEvent?: (sequence: number) => void | Promise<void>;
-  readonly onAck?: (sequence: number) => void;
+  readonly onAck?: (sequence: number, latencyMs: number) => void;
 }
 
 export interface Upload {
@@ -90,6 +89,8 @@ class Uploader {
   private sent = 0;
   private resent = 0;
   private nextDueMs = 0;
+  /** When the event at hand was to be sent; flat out that is when it is sent. */
+  private dueMs: number | undefined;
   private deadlineMs: number | undefined;
 
   constructor(upload: Upload) {
@@ -172,8 +173,8 @@ class Uploader {
       return;
     }
     retries.sawAck();
-    this.ackLatenciesMs.push(waited);
-    options.onAck?.(sequence);
+    if (options.keepLatencies !== false) this.ackLatenciesMs.push(waited);
+    options.onAck?.(sequence, waited);
   }
 
   private async send(stream: BesStream, state: OneStream): Promise<void> {
@@ -182,7 +183,8 @@ class Uploader {
     for (;;) {
       if (mayPause && !queue.allIsSent) await this.paceAndHook();
       if (state.isOver) return;
-      const next = queue.takeNext(clock.monotonic());
+      const nowMs = clock.monotonic();
+      const next = queue.takeNext({ nowMs, dueMs: this.dueMs ?? nowMs });
       if (next === undefined) break;
       const hasRoom = stream.write(next.request);
       this.count(next);
@@ -208,11 +210,16 @@ class Uploader {
   /** Waits for the next event's time. Events late in a row are sent at once, so that the rate holds on average. */
   private async paceAndHook(): Promise<void> {
     const { queue, clock, options } = this.upload;
-    const { gapMs = 0, beforeEvent } = options;
-    if (gapMs > 0) {
+    const { gapMs = 0, beforeEvent, paceUntilMs = Number.POSITIVE_INFINITY } = options;
+    if (gapMs > 0 && this.nextDueMs < paceUntilMs) {
       const waitMs = this.nextDueMs - clock.monotonic();
-      if (waitMs > 0) await delay(clock, waitMs);
+      // Rounded up: a timer of Node's drops fractions, and an event must not precede its time.
+      if (waitMs > 0) await delay(clock, Math.ceil(waitMs));
+      this.dueMs = this.nextDueMs;
       this.nextDueMs += gapMs;
+    } else if (gapMs > 0) {
+      await delay(clock, Math.ceil(Math.max(0, paceUntilMs - clock.monotonic())));
+      this.dueMs = undefined;
     }
     if (beforeEvent !== undefined) await beforeEvent(queue.nextSequence);
   }
@@ -226,22 +233,6 @@ class Uploader {
       stream.cancel();
       state.finish({ kind: "timeout" });
     });
-  }
-}
-
-/** The number of a PublishBuildToolEventStreamResponse; undefined when it is malformed. Bazel reads nothing else of it. */
-function readAck(message: Uint8Array): number | undefined {
-  try {
-    const reader = protobuf.Reader.create(message);
-    let sequence = 0;
-    while (reader.pos < reader.len) {
-      const tag = reader.tag();
-      if (tag === sequenceTag) sequence = Number(reader.int64());
-      else reader.skipType(tag & 7, 0, tag >>> 3);
-    }
-    return sequence;
-  } catch {
-    return undefined;
   }
 }
 
