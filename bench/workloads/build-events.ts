@@ -62,8 +62,8 @@ export function closingEvents(build: BuildSketch): Bep[] {
   return [finishedEvent(build), symlinksEvent(build), metricsEvent(build), toolLogsEvent(build)];
 }
 
-/** What happens to each target in turn: its action, its files, its completion, its tests. */
-export function executionEvents(build: BuildSketch): Bep[] {
+/** What happens to each target in turn: its action, its files, its completion, its tests. `setId` names the nth set. */
+export function executionEvents(build: BuildSketch, setId: (set: number) => string = String): Bep[] {
   const { targets, recipe, chance } = build;
   const plans = planTests(build);
   const firstTest = targets.length - recipe.testSummary;
@@ -71,8 +71,8 @@ export function executionEvents(build: BuildSketch): Bep[] {
   const events = targets.flatMap((target, index) => {
     const namedSets: Bep[] = [];
     for (; sets < share(recipe.namedSetOfFiles, { index, of: targets.length }); sets += 1) {
-      const parts = sets > 0 && chance.between(1, 3) === 1 ? [String(chance.between(0, sets - 1))] : [];
-      namedSets.push(namedSetEvent(build, { id: String(sets), files: target.files, parts }));
+      const parts = sets > 0 && chance.between(1, 3) === 1 ? [setId(chance.between(0, sets - 1))] : [];
+      namedSets.push(namedSetEvent(build, { id: setId(sets), files: target.files, parts }));
     }
     const plan = plans[index - firstTest];
     return [

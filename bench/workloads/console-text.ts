@@ -31,11 +31,11 @@ export class ConsoleWriter {
     return this.event({ stderr: text }, announced);
   }
 
-  /** The next event; one in three announces other events only, as in recorded runs. */
+  /** The next event; one in four announces other events only, as in recorded runs. */
   next(announced: readonly Id[]): Bep {
     const kind = this.build.chance.between(1, 12);
-    if (kind <= 4) return this.event({}, announced);
-    if (kind <= 9) return this.event({ stderr: this.progressLines() }, announced);
+    if (kind <= 3) return this.event({}, announced);
+    if (kind <= 7) return this.event({ stderr: this.progressLines() }, announced);
     if (kind <= 11) return this.event({ stderr: this.compilerOutput() }, announced);
     return this.event({ stdout: this.testOutput() }, announced);
   }

@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import { assert } from "@millrace/base/assert";
 import { buildEvents } from "./build-events.ts";
 import { encodeEvents } from "./encode.ts";
+import { hashOf } from "./hash.ts";
 import { outcomeOf } from "./outcome.ts";
 import { maskedSecrets, type PlantedSecrets, plantedSecrets } from "./planted-secrets.ts";
 import { eventsOf, recipeOf } from "./recipe.ts";
@@ -43,11 +43,4 @@ export function fixedWorkload(name: "tiny" | "real"): Workload {
     },
     exitCode: (variant) => outcomeOf(variant).exitCode,
   };
-}
-
-/** First 16 hex digits of a SHA-256 over texts and payloads, each behind its length. */
-export function hashOf(parts: Iterable<Uint8Array | string>): string {
-  const hash = createHash("sha256");
-  for (const part of parts) hash.update(`${part.length}:`).update(part);
-  return hash.digest("hex").slice(0, 16);
 }

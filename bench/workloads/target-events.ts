@@ -82,8 +82,7 @@ export function actionEvent(build: BuildSketch, target: TargetSketch): Bep {
       configuration: { id: target.configuration },
       type: target.rule.mnemonic,
       commandLine: [
-        ...["/usr/bin/gcc", "-U_FORTIFY_SOURCE", "-fstack-protector", "-Wall", "-fno-omit-frame-pointer"],
-        ...["-MD", "-MF", object.replace(/o$/, "d"), `-frandom-seed=${object}`, "-iquote", ".", "-c", source],
+        ...["/usr/bin/gcc", "-Wall", "-MD", "-MF", object.replace(/o$/, "d"), "-iquote", ".", "-c", source],
         ...["-o", object],
       ],
       stderr: { name: "stderr", uri: `${build.blobs}/${printed.digest}/${printed.length}`, ...printed },
