@@ -54,8 +54,8 @@ export class WritersOnNats {
       this.leases.push({ node: node ?? "", leaving: leaving ?? false });
       return {};
     });
-    this.bus.serve(lifecycleChannel, at(`${lifecycleChannel.name}.*`), async () => {
-      this.lifecycle += 1;
+    this.bus.serve(lifecycleChannel, at(lifecycleChannel.name), async ({ calls }) => {
+      this.lifecycle += calls?.length ?? 0;
       return {};
     });
     this.bus.serve(openChannel, at(`${openChannel.name}.*`), async ({ open }) =>

@@ -55,7 +55,10 @@ export const batchChannel: RequestChannel<millrace.pipeline.IBatchRequest, millr
   reply: codec(p.BatchReply),
 };
 
-/** Front door → writer. Lost: the call returns OK after 2 s and is counted; the stream alone suffices. */
+/**
+ * Front door → any writer: what lifecycle calls of many builds said. Lost: the calls return OK after 2 s and are
+ * counted; the streams alone suffice.
+ */
 export const lifecycleChannel: RequestChannel<
   millrace.pipeline.ILifecycleRequest,
   millrace.pipeline.ILifecycleReply

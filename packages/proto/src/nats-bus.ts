@@ -1,4 +1,5 @@
 import { AssertionFailure } from "@millrace/base/assert";
+import { EndOfTurn } from "@millrace/base/end-of-turn";
 import { errorText, MillraceError } from "@millrace/base/errors";
 import type { Log } from "@millrace/base/log";
 import {
@@ -40,29 +41,40 @@ export async function connectBus(settings: { servers: string; name: string; log:
 }
 
 function natsBus(connection: NatsConnection, log: Log): NatsBus {
+  const endOfTurn = new EndOfTurn();
+  const respond = (message: Msg, payload: Uint8Array): void =>
+    endOfTurn.add(() => {
+      if (!connection.isClosed()) message.respond(payload);
+    });
   return {
     connection,
     request: async (channel, ask) => {
+      const payload = channel.request.encode(ask.message);
+      const asking = new Promise<Msg>((resolve, reject) => {
+        endOfTurn.add(() => {
+          connection.request(ask.subject, payload, { timeout: ask.timeoutMs }).then(resolve, reject);
+        });
+      });
       let answer: Msg;
       try {
-        answer = await connection.request(ask.subject, channel.request.encode(ask.message), {
-          timeout: ask.timeoutMs,
-        });
+        answer = await asking;
       } catch (error) {
         throw requestFailure(ask.subject, error);
       }
       return channel.reply.decode(answer.data);
     },
     publish: (channel, say) => {
-      if (connection.isClosed()) return;
-      connection.publish(say.subject, channel.message.encode(say.message));
+      const payload = channel.message.encode(say.message);
+      endOfTurn.add(() => {
+        if (!connection.isClosed()) connection.publish(say.subject, payload);
+      });
     },
     serve: (channel, at, handler) => {
       const subscription = connection.subscribe(at.subject, {
         queue: at.queue,
         callback: (error, message) => {
           if (error !== null) return;
-          void answer(message, { channel, handler, log });
+          void answer(message, { channel, handler, log, respond });
         },
       });
       return drained(subscription);
@@ -78,6 +90,7 @@ function natsBus(connection: NatsConnection, log: Log): NatsBus {
       return drained(subscription);
     },
     close: async () => {
+      await new Promise<void>((resolve) => endOfTurn.add(resolve));
       if (!connection.isClosed()) await connection.close();
     },
   };
@@ -89,13 +102,14 @@ async function answer<Q, A>(
     channel: { request: { decode(bytes: Uint8Array): Q }; reply: { encode(reply: A): Uint8Array } };
     handler: (message: Q) => Promise<A>;
     log: Log;
+    respond: (message: Msg, payload: Uint8Array) => void;
   },
 ): Promise<void> {
   const decoded = tryDecode(() => how.channel.request.decode(message.data), { message, log: how.log });
   if (decoded === undefined) return;
   try {
     const reply = await how.handler(decoded);
-    message.respond(how.channel.reply.encode(reply));
+    how.respond(message, how.channel.reply.encode(reply));
   } catch (error) {
     if (error instanceof AssertionFailure) throw error;
     // No answer is the answer: the asker asks again.

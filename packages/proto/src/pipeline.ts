@@ -12,7 +12,7 @@ export const Carry = millrace.pipeline.Carry;
 export const Rows = millrace.pipeline.Rows;
 export const TargetStatus = millrace.pipeline.TargetRow.Status;
 export type TargetStatus = millrace.pipeline.TargetRow.Status;
-export const LifecycleKind = millrace.pipeline.LifecycleRequest.Kind;
+export const LifecycleKind = millrace.pipeline.LifecycleCall.Kind;
 export const RefusalReason = millrace.pipeline.StreamRefused.Reason;
 
 export type IBatchRequest = millrace.pipeline.IBatchRequest;
@@ -31,6 +31,7 @@ export type ITestResultRow = millrace.pipeline.ITestResultRow;
 export type ITestSummaryRow = millrace.pipeline.ITestSummaryRow;
 export type IEventSegment = millrace.pipeline.IEventSegment;
 export type ILogSegment = millrace.pipeline.ILogSegment;
+export type ILifecycleCall = millrace.pipeline.ILifecycleCall;
 export type ILifecycleRequest = millrace.pipeline.ILifecycleRequest;
 export type IKeyLookupReply = millrace.pipeline.IKeyLookupReply;
 export type ILiveDigest = millrace.pipeline.ILiveDigest;

@@ -47,8 +47,8 @@ test("calls that come during a transaction join the next, merged by row", async 
       if (groups.length === 1) await first.promise;
     },
   });
-  const offered = [1, 2, 3].map((sequence) => inbox.offer({ ...call, sequence }));
-  offered.push(inbox.offer({ ...call, invocationId: "other", sequence: 7 }));
+  const offered = [1, 2, 3].map((sequence) => inbox.offer({ calls: [{ ...call, sequence }] }));
+  offered.push(inbox.offer({ calls: [{ ...call, invocationId: "other", sequence: 7 }] }));
   first.open();
   await Promise.all(offered);
   expect(groups.map((group) => group.map((state) => state.lastSequence))).toEqual([[1], [3, 7]]);
@@ -61,7 +61,7 @@ test("a group that fails answers nobody, and the next one is stored all the same
       if (isAway) throw new Error("away");
     },
   });
-  await expect(inbox.offer(call)).rejects.toThrow("away");
+  await expect(inbox.offer({ calls: [call] })).rejects.toThrow("away");
   isAway = false;
-  expect(await inbox.offer(call)).toEqual({});
+  expect(await inbox.offer({ calls: [call] })).toEqual({});
 });

@@ -1,5 +1,10 @@
 import { type Latch, latch } from "@millrace/base/latch";
-import { type ILifecycleReply, type ILifecycleRequest, LifecycleKind } from "@millrace/proto/pipeline";
+import {
+  type ILifecycleCall,
+  type ILifecycleReply,
+  type ILifecycleRequest,
+  LifecycleKind,
+} from "@millrace/proto/pipeline";
 
 /** What is known of a build or of one of its invocations from lifecycle calls. Times are ms since the epoch. */
 export interface LifecycleState {
@@ -30,19 +35,19 @@ const finishKinds: ReadonlySet<unknown> = new Set([
 ]);
 
 /** The state that one call tells of. */
-export function readLifecycle(request: ILifecycleRequest): LifecycleState {
-  const time = request.eventTimeMs ?? 0;
-  const isFinish = finishKinds.has(request.kind);
+export function readLifecycle(call: ILifecycleCall): LifecycleState {
+  const time = call.eventTimeMs ?? 0;
+  const isFinish = finishKinds.has(call.kind);
   return {
-    project: request.project ?? "",
-    buildId: request.buildId ?? "",
-    invocationId: request.invocationId ?? "",
-    component: request.component ?? 0,
-    lastSequence: request.sequence ?? 0,
-    attemptNumber: request.attemptNumber ?? 0,
-    startedAtMs: startKinds.has(request.kind) ? time : undefined,
+    project: call.project ?? "",
+    buildId: call.buildId ?? "",
+    invocationId: call.invocationId ?? "",
+    component: call.component ?? 0,
+    lastSequence: call.sequence ?? 0,
+    attemptNumber: call.attemptNumber ?? 0,
+    startedAtMs: startKinds.has(call.kind) ? time : undefined,
     finishedAtMs: isFinish ? time : undefined,
-    result: isFinish ? (request.result ?? 0) : undefined,
+    result: isFinish ? (call.result ?? 0) : undefined,
   };
 }
 
@@ -69,17 +74,17 @@ export function mergeLifecycle(a: LifecycleState, b: LifecycleState): LifecycleS
  */
 export class LifecycleInbox {
   readonly #store: LifecycleStore;
-  #waiting: { state: LifecycleState; done: Latch<ILifecycleReply> }[] = [];
+  #waiting: { states: readonly LifecycleState[]; done: Latch<ILifecycleReply> }[] = [];
   #isCommitting = false;
 
   constructor(store: LifecycleStore) {
     this.#store = store;
   }
 
-  /** Resolves once the call is stored. */
+  /** Resolves once all its calls are stored. */
   offer(request: ILifecycleRequest): Promise<ILifecycleReply> {
     const done = latch<ILifecycleReply>();
-    this.#waiting.push({ state: readLifecycle(request), done });
+    this.#waiting.push({ states: (request.calls ?? []).map(readLifecycle), done });
     void this.#commitWaiting();
     return done.promise;
   }
@@ -91,7 +96,7 @@ export class LifecycleInbox {
       const group = this.#waiting;
       this.#waiting = [];
       try {
-        await this.#store.merge(mergeByRow(group.map(({ state }) => state)));
+        await this.#store.merge(mergeByRow(group.flatMap(({ states }) => states)));
         for (const { done } of group) done.open({});
       } catch (error) {
         for (const { done } of group) done.fail(error);

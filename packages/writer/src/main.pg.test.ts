@@ -106,10 +106,11 @@ test("a writer answers look-ups, leases and lifecycle calls, and its facts reach
   expect(key.serverSecret).toHaveLength(32);
   await bus.request(leaseChannel, { ...at, subject: leaseChannel.name, message: { node: "n" } });
   expect(await database.sql.unsafe("select id from nodes")).toEqual([{ id: "n" }]);
-  const subject = shardSubject(lifecycleChannel, shardOf("default", "i"));
-  const message = { project: "default", buildId: "b", invocationId: "i", component: 3, sequence: 1 };
-  await bus.request(lifecycleChannel, { ...at, subject, message });
-  expect(await database.sql.unsafe("select invocation_id from lifecycle_events")).toEqual([
+  const call = { project: "default", buildId: "b", invocationId: "i", component: 3, sequence: 1 };
+  const message = { calls: [call, { ...call, invocationId: "" }] };
+  await bus.request(lifecycleChannel, { ...at, subject: lifecycleChannel.name, message });
+  expect(await database.sql.unsafe("select invocation_id from lifecycle_events order by 1")).toEqual([
+    { invocation_id: "" },
     { invocation_id: "i" },
   ]);
   await ask(batchMessage({ first: 1, last: 1 }));

@@ -8,7 +8,7 @@ import { systemRandom } from "@millrace/base/random";
 import { connect } from "@millrace/db/connect";
 import { openLane } from "@millrace/db/lane";
 import { defaultProject } from "@millrace/db/migrate";
-import { keyLookupChannel, leaseChannel, writerQueue } from "@millrace/proto/channels";
+import { keyLookupChannel, leaseChannel, lifecycleChannel, writerQueue } from "@millrace/proto/channels";
 import { connectBus } from "@millrace/proto/nats-bus";
 import { killingFailPoints, noFailPoints } from "./failpoints.ts";
 import { Inbox } from "./inbox.ts";
@@ -63,7 +63,7 @@ const committing = startCommitting(
 );
 
 const lifecycle = new LifecycleInbox(pgLifecycleStore(lifecycleLane));
-const handlers = inboxHandlers(inbox, lifecycle, metrics.inboxRefused);
+const handlers = inboxHandlers(inbox, metrics.inboxRefused);
 const servedShards = registry.gauge("millrace_writer_shards", "Shards that this writer serves.");
 const shards = startShards(handlers, { bus, clock, log, writer, shards: (count) => servedShards.set(count) });
 
@@ -71,6 +71,9 @@ const keys = pgKeyStore(lookups);
 const nodes = pgNodeStore(lookups);
 const open = { openMode: settings.openMode, openProject: defaultProject };
 const channels = [
+  bus.serve(lifecycleChannel, { subject: lifecycleChannel.name, queue: writerQueue }, (request) =>
+    lifecycle.offer(request),
+  ),
   bus.serve(keyLookupChannel, { subject: keyLookupChannel.name, queue: writerQueue }, (request) =>
     lookUpKey(request, { keys, ...open }),
   ),
@@ -108,6 +111,8 @@ if (settings.opsPort !== 0) {
   const at = { host: settings.opsHost, port: settings.opsPort };
   parts.push(await startOpsServer(at, { metrics: registry, unhealthy: () => undefined }));
 }
+// NATS knows now that these subjects are served.
+await bus.connection.flush();
 log.info("writer is ready", { writer });
 process.send?.({ kind: "ready", writer });
 runUntilSignal(parts, log);

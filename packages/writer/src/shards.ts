@@ -5,26 +5,17 @@ import type { Bus, BusSubscription } from "@millrace/proto/bus";
 import {
   batchChannel,
   heartbeatChannel,
-  lifecycleChannel,
   openChannel,
   shardSubject,
   writerQueue,
 } from "@millrace/proto/channels";
-import type {
-  IBatchReply,
-  IBatchRequest,
-  ILifecycleReply,
-  ILifecycleRequest,
-  IOpenReply,
-  IOpenRequest,
-} from "@millrace/proto/pipeline";
+import type { IBatchReply, IBatchRequest, IOpenReply, IOpenRequest } from "@millrace/proto/pipeline";
 import { LiveWriters } from "./live-writers.ts";
 
 /** What a writer answers on the shards that are its own. */
 export interface ShardHandlers {
   open(request: IOpenRequest): Promise<IOpenReply>;
   batch(request: IBatchRequest): Promise<IBatchReply>;
-  lifecycle(request: ILifecycleRequest): Promise<ILifecycleReply>;
 }
 
 const heartbeatMs = 500;
@@ -100,6 +91,5 @@ function serveShard(shard: number, by: { bus: Bus; handlers: ShardHandlers }): B
   return [
     bus.serve(openChannel, at(openChannel), (request) => handlers.open(request)),
     bus.serve(batchChannel, at(batchChannel), (request) => handlers.batch(request)),
-    bus.serve(lifecycleChannel, at(lifecycleChannel), (request) => handlers.lifecycle(request)),
   ];
 }

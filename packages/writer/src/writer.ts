@@ -6,12 +6,11 @@ import type { IBatchReply, IOpenReply } from "@millrace/proto/pipeline";
 import type { CommitContext } from "./commit-group.ts";
 import { runGroupCommit } from "./group-commit.ts";
 import type { Inbox } from "./inbox.ts";
-import type { LifecycleInbox } from "./lifecycle.ts";
 import type { ShardHandlers } from "./shards.ts";
 import { type Reply, readBatchRequest, readOpenRequest, type Work } from "./work.ts";
 
 /** What a writer answers, from its inbox. A work that the inbox refuses is not answered and comes again. */
-export function inboxHandlers(inbox: Inbox, lifecycle: LifecycleInbox, onRefused: () => void): ShardHandlers {
+export function inboxHandlers(inbox: Inbox, onRefused: () => void): ShardHandlers {
   const decide = (work: Work): Promise<Reply> => {
     const reply = latch<Reply>();
     if (!inbox.offer(work, reply.open)) {
@@ -24,7 +23,6 @@ export function inboxHandlers(inbox: Inbox, lifecycle: LifecycleInbox, onRefused
   return {
     open: async (request) => (await decide(readOpenRequest(request))) as IOpenReply,
     batch: async (request) => (await decide(readBatchRequest(request))) as IBatchReply,
-    lifecycle: (request) => lifecycle.offer(request),
   };
 }
 

@@ -49,7 +49,7 @@ export class FrontDoor {
     this.ports = ports;
     this.budget = new ByteBudget(settings.budget);
     this.keys = new KeyDesk(ports);
-    this.lifecycle = new LifecycleCalls({ bus: ports.bus, keys: this.keys, log });
+    this.lifecycle = new LifecycleCalls({ bus: ports.bus, keys: this.keys, clock });
     this.streams = new EventStreams({
       budget: this.budget,
       ingest,

@@ -1,18 +1,16 @@
 import type { Metadata, ServerUnaryCall, sendUnaryData } from "@grpc/grpc-js";
-import { errorText } from "@millrace/base/errors";
-import type { Log } from "@millrace/base/log";
+import type { Clock } from "@millrace/base/clock";
 import {
   type LifecycleKind as Kind,
   type LifecycleEvent,
   readLifecycle,
 } from "@millrace/proto/bes/lifecycle";
 import type { Bus } from "@millrace/proto/bus";
-import { lifecycleChannel, shardSubject } from "@millrace/proto/channels";
 import { LifecycleKind } from "@millrace/proto/pipeline";
-import { shardOf } from "@millrace/proto/tokens";
 import { endStatus } from "../thread-messages.ts";
 import { apiKeyOf, statusText } from "./grpc-call.ts";
 import type { KeyDesk } from "./key-desk.ts";
+import { LifecycleGroups } from "./lifecycle-groups.ts";
 
 /** Bazel gives a call 15 s and the whole upload up after five failures, so nobody is waited for longer. */
 const answerWithinMs = 2_000;
@@ -28,7 +26,7 @@ const kinds: Readonly<Record<Kind, number>> = {
 export interface LifecyclePorts {
   readonly bus: Pick<Bus, "request">;
   readonly keys: KeyDesk;
-  readonly log: Log;
+  readonly clock: Clock;
 }
 
 /**
@@ -38,10 +36,12 @@ export interface LifecyclePorts {
  */
 export class LifecycleCalls {
   readonly counters = { recorded: 0, unanswered: 0, refused: 0 };
-  private readonly ports: LifecyclePorts;
+  private readonly keys: KeyDesk;
+  private readonly groups: LifecycleGroups;
 
   constructor(ports: LifecyclePorts) {
-    this.ports = ports;
+    this.keys = ports.keys;
+    this.groups = new LifecycleGroups(ports, answerWithinMs);
   }
 
   /** The handler of the unary call; requests and responses are bytes. */
@@ -62,7 +62,7 @@ export class LifecycleCalls {
       const message = `this is not a PublishLifecycleEventRequest: ${event.reason}`;
       return { status: endStatus.invalidArgument, message };
     }
-    const outcome = await this.ports.keys.resolve(apiKeyOf(metadata), {
+    const outcome = await this.keys.resolve(apiKeyOf(metadata), {
       holdMs: answerWithinMs,
       isGone: () => false,
     });
@@ -76,28 +76,19 @@ export class LifecycleCalls {
 
   private async record(project: string, event: LifecycleEvent): Promise<void> {
     const { buildId, invocationId, component } = event.streamId;
-    try {
-      await this.ports.bus.request(lifecycleChannel, {
-        // The build's own stream has no invocation id.
-        subject: shardSubject(lifecycleChannel, shardOf(project, invocationId || buildId)),
-        message: {
-          project,
-          buildId,
-          invocationId,
-          component,
-          sequence: event.sequence,
-          kind: kinds[event.kind],
-          eventTimeMs: event.eventTimeMs ?? 0,
-          result: event.result ?? 0,
-          attemptNumber: event.attemptNumber ?? 0,
-        },
-        timeoutMs: answerWithinMs,
-      });
-      this.counters.recorded += 1;
-    } catch (error) {
-      // Nothing is lost that the stream does not say again.
-      this.counters.unanswered += 1;
-      this.ports.log.debug("a lifecycle event was not recorded", { invocationId, error: errorText(error) });
-    }
+    const isStored = await this.groups.record({
+      project,
+      buildId,
+      invocationId,
+      component,
+      sequence: event.sequence,
+      kind: kinds[event.kind],
+      eventTimeMs: event.eventTimeMs ?? 0,
+      result: event.result ?? 0,
+      attemptNumber: event.attemptNumber ?? 0,
+    });
+    // Nothing is lost that the stream does not say again.
+    if (isStored) this.counters.recorded += 1;
+    else this.counters.unanswered += 1;
   }
 }

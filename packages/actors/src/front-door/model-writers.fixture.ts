@@ -10,7 +10,9 @@ export class ModelWriters {
   readonly keys = new Map<string, { project: string; scopes: string[] }>([
     ["", { project: "default", scopes: ["ingest"] }],
   ]);
-  readonly lifecycle: { subject: string; message: Record<string, unknown> }[] = [];
+  readonly lifecycle: Record<string, unknown>[] = [];
+  /** Requests in which the lifecycle calls came. */
+  lifecycleGroups = 0;
   readonly leases: { node?: string | null; leaving?: boolean | null }[] = [];
   isAway = false;
   asked = 0;
@@ -44,8 +46,9 @@ export class ModelWriters {
         return keyLookupChannel.reply.encode(this.lookUp(Buffer.from(keySha256 ?? []).toString("hex")));
       }
       case lifecycleChannel.name: {
-        const message = lifecycleChannel.request.decode(question.bytes);
-        this.lifecycle.push({ subject: question.subject, message: { ...message } });
+        const { calls } = lifecycleChannel.request.decode(question.bytes);
+        this.lifecycleGroups += 1;
+        this.lifecycle.push(...(calls ?? []).map((call) => ({ ...call })));
         return lifecycleChannel.reply.encode({});
       }
       case leaseChannel.name:

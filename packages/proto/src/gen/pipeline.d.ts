@@ -688,15 +688,7 @@ export namespace millrace {
         class LifecycleRequest {
             constructor(properties?: millrace.pipeline.LifecycleRequest.$Properties);
             $unknowns?: Uint8Array[];
-            project: string;
-            buildId: string;
-            invocationId: string;
-            component: number;
-            sequence: number;
-            kind: millrace.pipeline.LifecycleRequest.Kind;
-            eventTimeMs: number;
-            result: number;
-            attemptNumber: number;
+            calls: millrace.pipeline.LifecycleCall.$Properties[];
             static create(properties: millrace.pipeline.LifecycleRequest.$Shape): millrace.pipeline.LifecycleRequest & millrace.pipeline.LifecycleRequest.$Shape;
             static create(properties?: millrace.pipeline.LifecycleRequest.$Properties): millrace.pipeline.LifecycleRequest;
             static encode(message: millrace.pipeline.LifecycleRequest.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
@@ -705,12 +697,41 @@ export namespace millrace {
 
         namespace LifecycleRequest {
             interface $Properties {
+                calls?: (millrace.pipeline.LifecycleCall.$Properties[]|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = $Properties;
+        }
+
+        interface ILifecycleCall extends millrace.pipeline.LifecycleCall.$Properties {
+        }
+
+        class LifecycleCall {
+            constructor(properties?: millrace.pipeline.LifecycleCall.$Properties);
+            $unknowns?: Uint8Array[];
+            project: string;
+            buildId: string;
+            invocationId: string;
+            component: number;
+            sequence: number;
+            kind: millrace.pipeline.LifecycleCall.Kind;
+            eventTimeMs: number;
+            result: number;
+            attemptNumber: number;
+            static create(properties: millrace.pipeline.LifecycleCall.$Shape): millrace.pipeline.LifecycleCall & millrace.pipeline.LifecycleCall.$Shape;
+            static create(properties?: millrace.pipeline.LifecycleCall.$Properties): millrace.pipeline.LifecycleCall;
+            static encode(message: millrace.pipeline.LifecycleCall.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): millrace.pipeline.LifecycleCall & millrace.pipeline.LifecycleCall.$Shape;
+        }
+
+        namespace LifecycleCall {
+            interface $Properties {
                 project?: (string|null);
                 buildId?: (string|null);
                 invocationId?: (string|null);
                 component?: (number|null);
                 sequence?: (number|null);
-                kind?: (millrace.pipeline.LifecycleRequest.Kind|null);
+                kind?: (millrace.pipeline.LifecycleCall.Kind|null);
                 eventTimeMs?: (number|null);
                 result?: (number|null);
                 attemptNumber?: (number|null);

@@ -3205,27 +3205,114 @@ export const millrace = $root.millrace = (() => {
         pipeline.LifecycleRequest = (function() {
 
             const LifecycleRequest = function (properties) {
+                this.calls = [];
                 if (properties)
                     for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                         if (properties[keys[i]] != null && keys[i] !== "__proto__")
                             this[keys[i]] = properties[keys[i]];
             };
 
-            LifecycleRequest.prototype.project = "";
-            LifecycleRequest.prototype.buildId = "";
-            LifecycleRequest.prototype.invocationId = "";
-            LifecycleRequest.prototype.component = 0;
-            LifecycleRequest.prototype.sequence = $util.Long ? $util.Long.fromBits(0,0,false) : 0;
-            LifecycleRequest.prototype.kind = 0;
-            LifecycleRequest.prototype.eventTimeMs = $util.Long ? $util.Long.fromBits(0,0,false) : 0;
-            LifecycleRequest.prototype.result = 0;
-            LifecycleRequest.prototype.attemptNumber = $util.Long ? $util.Long.fromBits(0,0,false) : 0;
+            LifecycleRequest.prototype.calls = $util.emptyArray;
 
             LifecycleRequest.create = function(properties) {
                 return new LifecycleRequest(properties);
             };
 
             LifecycleRequest.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.calls != null && message.calls.length)
+                    for (let i = 0; i < message.calls.length; ++i)
+                        $root.millrace.pipeline.LifecycleCall.encode(message.calls[i], writer.uint32(10).fork(), _depth + 1).ldelim();
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            LifecycleRequest.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.millrace.pipeline.LifecycleRequest();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.calls && message.calls.length))
+                                message.calls = [];
+                            message.calls.push($root.millrace.pipeline.LifecycleCall.decode(reader, reader.size(), $undefined, _depth + 1));
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return LifecycleRequest;
+        })();
+
+        pipeline.LifecycleCall = (function() {
+
+            const LifecycleCall = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            LifecycleCall.prototype.project = "";
+            LifecycleCall.prototype.buildId = "";
+            LifecycleCall.prototype.invocationId = "";
+            LifecycleCall.prototype.component = 0;
+            LifecycleCall.prototype.sequence = $util.Long ? $util.Long.fromBits(0,0,false) : 0;
+            LifecycleCall.prototype.kind = 0;
+            LifecycleCall.prototype.eventTimeMs = $util.Long ? $util.Long.fromBits(0,0,false) : 0;
+            LifecycleCall.prototype.result = 0;
+            LifecycleCall.prototype.attemptNumber = $util.Long ? $util.Long.fromBits(0,0,false) : 0;
+
+            LifecycleCall.create = function(properties) {
+                return new LifecycleCall(properties);
+            };
+
+            LifecycleCall.encode = function (message, writer, _depth) {
                 if (!writer)
                     writer = $Writer.create();
                 if (_depth === $undefined)
@@ -3256,7 +3343,7 @@ export const millrace = $root.millrace = (() => {
                 return writer;
             };
 
-            LifecycleRequest.decode = function (reader, length, _end, _depth, _target) {
+            LifecycleCall.decode = function (reader, length, _end, _depth, _target) {
                 if (!(reader instanceof $Reader))
                     reader = $Reader.create(reader);
                 if (_depth === $undefined)
@@ -3273,7 +3360,7 @@ export const millrace = $root.millrace = (() => {
                     length = reader.len;
                     reader.len = end;
                 }
-                message = _target || new $root.millrace.pipeline.LifecycleRequest();
+                message = _target || new $root.millrace.pipeline.LifecycleCall();
                 while (reader.pos < end) {
                     let start = reader.pos;
                     let tag = reader.tag();
@@ -3381,7 +3468,7 @@ export const millrace = $root.millrace = (() => {
                 return message;
             };
 
-            LifecycleRequest.Kind = (function() {
+            LifecycleCall.Kind = (function() {
                 const valuesById = $Object.create(null), values = $Object.create(valuesById);
                 values[valuesById[0] = "KIND_UNSPECIFIED"] = 0;
                 values[valuesById[1] = "BUILD_ENQUEUED"] = 1;
@@ -3391,7 +3478,7 @@ export const millrace = $root.millrace = (() => {
                 return values;
             })();
 
-            return LifecycleRequest;
+            return LifecycleCall;
         })();
 
         pipeline.LifecycleReply = (function() {
