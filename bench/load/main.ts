@@ -1,25 +1,37 @@
-import { parseArgs } from "node:util";
-import { getRun, readInvocations } from "@millrace/test/model/corpus";
-import { runLoad } from "./run-load.ts";
+/**
+ * The load generator: uploads builds as Bazel does and says how fast they were acknowledged. `--help` lists its options.
+ * Exit code 1 when an upload failed, 2 when the command line makes no sense.
+ */
+import { type LoadCommand, parseLoadCommand, UsageError, usage } from "./load-plan.ts";
+import { runHere, runInProcesses } from "./load-process.ts";
+import { type LoadReport, reportOf } from "./load-report.ts";
 
-// Usage: node bench/load/main.ts --address 127.0.0.1:1985 --streams 200 --seconds 10 [--gap-ms 500] [--run bazel4-test-ok]
-const { values } = parseArgs({
-  options: {
-    address: { type: "string", default: "127.0.0.1:1985" },
-    streams: { type: "string", default: "200" },
-    seconds: { type: "string", default: "10" },
-    "gap-ms": { type: "string", default: "0" },
-    run: { type: "string", default: "bazel4-test-ok" },
-  },
-});
+function commandOf(args: readonly string[]): LoadCommand {
+  if (args.includes("--help")) {
+    console.log(usage);
+    process.exit(0);
+  }
+  try {
+    return parseLoadCommand(args);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    console.error(`${error.message}\n\n${usage}`);
+    process.exit(2);
+  }
+}
 
-const [recording] = readInvocations(getRun(values.run));
-if (recording === undefined) throw new Error(`${values.run} has no stream`);
-const result = await runLoad({
-  address: values.address,
-  streams: Number(values.streams),
-  durationMs: Number(values.seconds) * 1_000,
-  gapMs: Number(values["gap-ms"]),
-  recording,
-});
-console.log(JSON.stringify({ ...values, ...result }));
+function print(report: LoadReport): void {
+  for (const [name, value] of Object.entries(report)) {
+    const isList = Array.isArray(value);
+    if (!isList) console.log(`${name.padEnd(28)}${value}`);
+    else for (const message of value) console.log(`  ${message}`);
+  }
+}
+
+const { plan, processes, asJson } = commandOf(process.argv.slice(2));
+const { workloadHash, parts } = await (processes === 1 ? runHere(plan) : runInProcesses(plan, processes));
+const report = reportOf(parts);
+const { workload, streams, rate } = plan;
+if (asJson) console.log(JSON.stringify({ workload, workloadHash, streams, rate, processes, ...report }));
+else print(report);
+process.exit(report.failed > 0 ? 1 : 0);

@@ -1,74 +1,120 @@
-import { systemClock } from "@millrace/base/clock";
-import { systemRandom } from "@millrace/base/random";
-import { runFakeBazel } from "@millrace/test/model/fake-bazel/fake-bazel";
-import { LatencyHistogram } from "./latency-histogram.ts";
+import { type Clock, delay } from "@millrace/base/clock";
+import type { Random } from "@millrace/base/random";
+import { type FakeBazelReport, runFakeBazel } from "@millrace/test/model/fake-bazel/fake-bazel";
+import type { Workload } from "../workloads/workload.ts";
+import { type LoadMeasures, LoadMeter } from "./load-meter.ts";
+import type { LoadPlan } from "./load-plan.ts";
+import type { LoggedBuild, RunLogWriter } from "./run-log.ts";
 
-export interface LoadPlan {
-  readonly address: string;
-  /** Uploaders at the same time, each stream on a TCP connection of its own. */
-  readonly streams: number;
-  /** No new build is begun after this; those begun are finished. */
-  readonly durationMs: number;
-  /** Milliseconds from one event to the next; 0 is flat out. */
-  readonly gapMs: number;
-  /** Recorded requests of one build; every upload has ids of its own. */
-  readonly recording: readonly Uint8Array[];
+export interface LoadWorld {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Those of the plan; builds take turns. */
+  readonly workloads: readonly Workload[];
+  readonly log: RunLogWriter | undefined;
 }
 
-export interface LoadResult {
-  readonly builds: number;
-  readonly failed: number;
-  readonly eventsAcked: number;
-  readonly resent: number;
-  readonly seconds: number;
-  readonly eventsPerSecond: number;
-  readonly ackP50Ms: number;
-  readonly ackP99Ms: number;
+/**
+ * Uploads builds over and over from a fixed number of uploaders, as this process's share of the plan. An uploader begins
+ * its next build when the last one is over, as people do; only the events within a build keep to a rate.
+ */
+export async function runLoad(plan: LoadPlan, world: LoadWorld): Promise<LoadMeasures> {
+  const run = new LoadRun(plan, world);
+  return await run.run();
 }
 
-/** Uploads builds over and over from a fixed number of uploaders, reading acks while it sends. */
-export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
-  const latencies = new LatencyHistogram();
-  const sum = { builds: 0, failed: 0, eventsAcked: 0, resent: 0 };
-  const startedAt = systemClock.monotonic();
-  const uploader = async (): Promise<void> => {
-    while (systemClock.monotonic() - startedAt < plan.durationMs) await uploadOne(plan, { latencies, sum });
-  };
-  await Promise.all(Array.from({ length: plan.streams }, uploader));
-  const seconds = (systemClock.monotonic() - startedAt) / 1_000;
-  return {
-    ...sum,
-    seconds: Math.round(seconds * 100) / 100,
-    eventsPerSecond: Math.round(sum.eventsAcked / seconds),
-    ackP50Ms: Math.round(latencies.percentile(0.5) * 10) / 10,
-    ackP99Ms: Math.round(latencies.percentile(0.99) * 10) / 10,
-  };
-}
+class LoadRun {
+  private readonly plan: LoadPlan;
+  private readonly world: LoadWorld;
+  private readonly meter: LoadMeter;
+  private readonly startMs: number;
+  /** When no build is begun any more; undefined when the number of builds decides. */
+  private readonly untilMs: number | undefined;
+  private begun = 0;
 
-async function uploadOne(
-  plan: LoadPlan,
-  into: {
-    latencies: LatencyHistogram;
-    sum: { builds: number; failed: number; eventsAcked: number; resent: number };
-  },
-): Promise<void> {
-  const sentAt = new Float64Array(plan.recording.length + 2);
-  const report = await runFakeBazel({
-    address: plan.address,
-    build: { recording: plan.recording },
-    buildId: systemRandom.uuid(),
-    invocationId: systemRandom.uuid(),
-    transport: "http2",
-    gapMs: plan.gapMs,
-    beforeEvent: (sequence) => {
-      sentAt[sequence] = systemClock.monotonic();
-    },
-    onAck: (sequence) => {
-      into.sum.eventsAcked += 1;
-      into.latencies.record(systemClock.monotonic() - (sentAt[sequence] ?? 0));
-    },
-  });
-  into.sum.builds += 1;
-  into.sum.resent += report.resent;
-  if (report.exitCode !== 0) into.sum.failed += 1;
+  constructor(plan: LoadPlan, world: LoadWorld) {
+    this.plan = plan;
+    this.world = world;
+    this.meter = new LoadMeter(world.clock);
+    this.startMs = world.clock.monotonic();
+    this.untilMs = plan.seconds === undefined ? undefined : this.openMs + plan.seconds * 1_000;
+  }
+
+  private get openMs(): number {
+    return this.startMs + (this.plan.rampSeconds + this.plan.warmUpSeconds) * 1_000;
+  }
+
+  async run(): Promise<LoadMeasures> {
+    const { meter, plan, world } = this;
+    const uploads = Array.from({ length: plan.streams }, (_, nth) => this.uploadOver(nth));
+    const finished = Promise.all(uploads);
+    await this.until(this.openMs);
+    meter.open();
+    if (this.untilMs !== undefined) {
+      await this.until(this.untilMs);
+      meter.close();
+    }
+    await finished;
+    meter.close();
+    await world.log?.flush();
+    return meter.measures();
+  }
+
+  private async uploadOver(nth: number): Promise<void> {
+    const { rampSeconds, streams } = this.plan;
+    await this.until(this.startMs + (rampSeconds * 1_000 * nth) / streams);
+    while (this.mayBegin()) await this.uploadOne(this.begun++);
+  }
+
+  private mayBegin(): boolean {
+    const { builds } = this.plan;
+    if (builds !== undefined) return this.begun < builds;
+    return this.untilMs === undefined || this.world.clock.monotonic() < this.untilMs;
+  }
+
+  private async uploadOne(nth: number): Promise<void> {
+    const { plan, meter } = this;
+    const { clock, random, workloads, log } = this.world;
+    const workload = workloads[nth % workloads.length];
+    if (workload === undefined) throw new Error("a run has a workload");
+    const turn = Math.floor(nth / workloads.length) * plan.share.count + plan.share.index;
+    const variant = turn % workload.variants;
+    const names = { invocationId: random.uuid(), buildId: random.uuid() };
+    const startMs = clock.now();
+    const exitCode = workload.exitCode(variant);
+    const events = workload.eventsPerBuild;
+    const of = { workload: workload.name, workloadHash: workload.hash, variant, startMs, events, exitCode };
+    const logged = log?.begin({ ...names, ...of });
+    const report = await runFakeBazel({
+      ...names,
+      address: plan.address,
+      ...(plan.apiKey === undefined ? {} : { apiKey: plan.apiKey }),
+      build: { payloads: workload.payloads(variant) },
+      buildExitCode: exitCode,
+      transport: "http2",
+      clock,
+      startMs,
+      gapMs: plan.rate === 0 ? 0 : 1_000 / plan.rate,
+      ...(this.untilMs === undefined ? {} : { paceUntilMs: this.untilMs }),
+      latencyStart: "first-due",
+      keepLatencies: false,
+      onAck: (sequence, latencyMs) => {
+        meter.ack(latencyMs, sequence === events);
+        logged?.acked(sequence);
+      },
+    });
+    meter.build(report);
+    if (logged !== undefined) this.logEnd(logged, report);
+  }
+
+  private logEnd(logged: LoggedBuild, report: FakeBazelReport): void {
+    const { sent, resent, acked, message } = report;
+    const outcome = message === "" ? "done" : "failed";
+    this.world.log?.end(logged, { outcome, sent: sent - resent, acked, resent, message });
+  }
+
+  private async until(ms: number): Promise<void> {
+    const leftMs = ms - this.world.clock.monotonic();
+    if (leftMs > 0) await delay(this.world.clock, Math.ceil(leftMs));
+  }
 }

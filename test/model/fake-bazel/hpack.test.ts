@@ -37,7 +37,7 @@ async function blockOfNode(headers: http2.OutgoingHttpHeaders): Promise<Buffer> 
         parts.push(Buffer.from(frame.payload));
         if ((frame.flags & 4) !== 0) resolve(Buffer.concat(parts));
       };
-      socket.on("data", (chunk) => reader.push(chunk, onFrame));
+      socket.on("data", (chunk: Buffer) => reader.push(chunk, onFrame));
       socket.on("error", reject);
     });
   } finally {
