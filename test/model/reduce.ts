@@ -14,7 +14,7 @@ export interface NumberedEvent {
  * What the system must show of an attempt with these events: each once, ascending. Independent of how the system
  * computes it: decoded by reflection, in memory, in one pass.
  */
-export function reduceEvents(events: readonly NumberedEvent[]): ExpectedBuild {
+export function reduceEvents(events: Iterable<NumberedEvent>): ExpectedBuild {
   const invocation = new InvocationReducer();
   const targets = new TargetReducer();
   const tests = new TestReducer();

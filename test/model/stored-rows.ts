@@ -1,0 +1,58 @@
+import type { Executor } from "@millrace/db/connect";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** The derived rows of one attempt as the database has them. */
+export interface StoredRows {
+  readonly invocation: Row;
+  readonly targets: readonly Row[];
+  readonly testResults: readonly Row[];
+  readonly testSummaries: readonly Row[];
+}
+
+const ms = (column: string, as: string): string =>
+  `round(extract(epoch from ${column}) * 1000)::float8 as "${as}"`;
+
+const texts = {
+  invocation: `select *, ${ms("started_at", "startedAtMs")}, ${ms("finished_at", "finishedAtMs")} from invocations`,
+  targets: `select *, ${ms("completed_at", "completedAtMs")} from targets`,
+  testResults: `select *, ${ms("started_at", "startedAtMs")} from test_results`,
+  testSummaries: `select *, ${ms("first_start_at", "firstStartAtMs")}, ${ms("last_stop_at", "lastStopAtMs")}
+    from test_summaries`,
+} as const;
+
+/** Reads the rows of attempts by plain SQL of the tests' own; an attempt without a row in `invocations` is left out. */
+export async function readStoredRows(
+  executor: Executor,
+  attemptIds: readonly number[],
+): Promise<Map<number, StoredRows>> {
+  const read = async (text: string): Promise<Map<number, Row[]>> => {
+    const rows = await executor.unsafe(`${text} where attempt_id = any($1::bigint[])`, [literal(attemptIds)]);
+    return Map.groupBy(rows as readonly Row[], (row) => Number(row["attempt_id"]));
+  };
+  const invocations = await read(texts.invocation);
+  const targets = await read(texts.targets);
+  const testResults = await read(texts.testResults);
+  const testSummaries = await read(texts.testSummaries);
+  return new Map(
+    [...invocations].flatMap(([id, [invocation]]) => {
+      if (invocation === undefined) return [];
+      const of = (rows: ReadonlyMap<number, Row[]>): Row[] => rows.get(id) ?? [];
+      return [
+        [
+          id,
+          {
+            invocation,
+            targets: of(targets),
+            testResults: of(testResults),
+            testSummaries: of(testSummaries),
+          },
+        ],
+      ];
+    }),
+  );
+}
+
+function literal(ids: readonly number[]): string {
+  return `{${ids.join()}}`;
+}
