@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Clock } from "@millrace/base/clock";
 import { createClient, type Invocation, type MillraceClient } from "@millrace/client/client";
 import type { BuildObservation, BuildRunner, RunnerKind, RunnerWorld, TriggerRequest } from "../runner.ts";
-import { classifyHttpStatus, RunnerError } from "../runner-error.ts";
+import { classifyHttpStatus, RunnerError, type RunnerFailure } from "../runner-error.ts";
 import { fetchWithin } from "./http/bounded-fetch.ts";
 import { findOrStart } from "./http/find-or-start.ts";
 import { HttpService } from "./http/http-service.ts";
@@ -49,7 +49,7 @@ export const millraceRunnerKind: RunnerKind<MillraceConfig> = {
             : observationOf(invocation, { clock: world.clock, disconnectedMs: config.disconnectedMs });
         return withDetails(observation, { url: stored.pageOf(name), retryAfterMs: waitMs });
       },
-      cancel: (buildId, signal) => starter.cancel(nameOf(buildId).invocationId, signal),
+      cancel: async (buildId, signal) => starter.cancel(nameOf(buildId).invocationId, signal),
     };
   },
 };
@@ -79,22 +79,34 @@ class StoredInvocations {
     name: InvocationName,
     signal: AbortSignal,
   ): Promise<{ invocation: Invocation | undefined; waitMs: number | undefined }> {
-    const { data, response } = await this.client.GET("/projects/{project}/invocations/{invocationId}", {
+    const answered = this.client.GET("/projects/{project}/invocations/{invocationId}", {
       params: { path: { project: name.project, invocationId: name.invocationId } },
       signal,
     });
+    const { data, response } = await answered.catch((error: unknown) => {
+      if (error instanceof RunnerError) throw error;
+      throw failureOf(name, { kind: "transient", answer: "a body that is no JSON" });
+    });
     const waitMs = retryAfterMs(response.headers, this.clock.now());
     if (data !== undefined || response.status === 404) return { invocation: data, waitMs };
-    throw new RunnerError({
-      kind: classifyHttpStatus(response.status, "status"),
-      message: `Millrace: invocation ${name.invocationId} of ${name.project} was answered with ${response.status}`,
-      ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
-    });
+    const kind = response.ok ? "transient" : classifyHttpStatus(response.status, "status");
+    throw failureOf(name, { kind, answer: String(response.status), waitMs });
   }
 
   pageOf(name: InvocationName): string {
     return `${this.server}/p/${encodeURIComponent(name.project)}/i/${name.invocationId}`;
   }
+}
+
+function failureOf(
+  name: InvocationName,
+  how: { kind: RunnerFailure; answer: string; waitMs?: number | undefined },
+): RunnerError {
+  return new RunnerError({
+    kind: how.kind,
+    message: `Millrace: invocation ${name.invocationId} of ${name.project} was answered with ${how.answer}`,
+    ...(how.waitMs === undefined ? {} : { retryAfterMs: how.waitMs }),
+  });
 }
 
 interface Starter {
