@@ -2,7 +2,12 @@ import { errorCode, isNetworkCode, MillraceError } from "@millrace/base/errors";
 import { databaseFailure, sqlState } from "@millrace/db/errors";
 
 /** Codes of postgres.js for a connection that was not there. */
-const connectionCodes = new Set(["CONNECTION_CLOSED", "CONNECTION_ENDED", "CONNECTION_DESTROYED", "CONNECT_TIMEOUT"]);
+const connectionCodes = new Set([
+  "CONNECTION_CLOSED",
+  "CONNECTION_ENDED",
+  "CONNECTION_DESTROYED",
+  "CONNECT_TIMEOUT",
+]);
 
 /**
  * Runs database work; a failure of the database comes out as a `MillraceError` with its remedy, everything else as it

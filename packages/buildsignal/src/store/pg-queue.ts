@@ -19,7 +19,10 @@ import { type QueueTexts, queueTexts } from "./queue-texts.ts";
 export const serverNow = "(select clock_timestamp())";
 
 /** The queue on PostgreSQL. `now` is another expression in tests only. */
-export function pgQueue(lane: Lane, now: string = serverNow): QueueStore & { pruneDone(olderThanMs: number): Promise<void> } {
+export function pgQueue(
+  lane: Lane,
+  now: string = serverNow,
+): QueueStore & { pruneDone(olderThanMs: number): Promise<void> } {
   const texts = queueTexts(now);
   return {
     claim: (asks) => asFailure(() => lane.transact((tx) => claim(tx, asks, texts))),
@@ -60,8 +63,7 @@ async function claim(tx: Executor, asks: readonly ClaimAsk[], texts: QueueTexts)
     one.attempt > (attemptsMax.get(`${one.topic} ${one.group}`) ?? Number.POSITIVE_INFINITY);
   const exhausted = deliveries.filter(isExhausted);
   if (exhausted.length > 0) {
-    const reason = "not finished within its visibility";
-    await finish(tx, exhausted.map((delivery) => ({ delivery, finish: { kind: "dead", reason } })), texts);
+    await finish(tx, exhausted.map(lapsedLetter), texts);
   }
   const [next] = await tx.unsafe(texts.nextDue, [topics, groups]);
   return {
@@ -69,6 +71,12 @@ async function claim(tx: Executor, asks: readonly ClaimAsk[], texts: QueueTexts)
     exhausted,
     nextDueInMs: next?.in_ms === null || next === undefined ? undefined : Math.max(0, Number(next.in_ms)),
   };
+}
+
+/** Its last attempt is the one that lapsed, not the one that does not begin. */
+function lapsedLetter(delivery: Delivery): Finished {
+  const reason = "not finished within its visibility";
+  return { delivery: { ...delivery, attempt: delivery.attempt - 1 }, finish: { kind: "dead", reason } };
 }
 
 async function readClaimed(tx: Executor, partitions: readonly Row[], texts: QueueTexts): Promise<Delivery[]> {
@@ -115,7 +123,8 @@ async function finish(
     await applyWaits(tx, stored, texts);
     await applyDead(tx, stored, texts);
   }
-  const rows = stored.length === 0 ? [] : await tx.unsafe(texts.chooseHeads, namesOf(stored.map((one) => one.delivery)));
+  const rows =
+    stored.length === 0 ? [] : await tx.unsafe(texts.chooseHeads, namesOf(stored.map((one) => one.delivery)));
   const dues = rows.map((row) => Math.max(0, Number(row.in_ms)));
   return {
     wereStored: finished.map((one) => good.has(one.delivery.receipt)),
@@ -148,7 +157,7 @@ async function applyWaits(tx: Executor, stored: readonly Finished[], texts: Queu
     [texts.retry, retries],
   ] as const) {
     if (waits.length === 0) continue;
-    await tx.unsafe(text, [idsOf(waits), waits.map((one) => one.delayMs), waits.map((one) => one.flag)]);
+    await tx.unsafe(text, [idsOf(waits), waits.map((one) => one.delayMs), waits.map((one) => Number(one.flag))]);
   }
   const returned = stored.filter((one) => one.finish.kind === "return").map((one) => one.delivery);
   if (returned.length > 0) await tx.unsafe(texts.giveBack, [idsOf(returned)]);

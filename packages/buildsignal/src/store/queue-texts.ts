@@ -82,20 +82,20 @@ for update of p`,
     /** $1 ids. */
     keepDone: `update signal_deliveries set done_at = ${now} where id = any($1::bigint[])`,
 
-    /** $1 ids, $2 delays in milliseconds, $3 whether fresh. */
+    /** $1 ids, $2 delays in milliseconds, $3 whether fresh (1 or 0; the driver takes a list of booleans for one boolean). */
     hold: `
 update signal_deliveries d
 set due_at = ${now} + make_interval(secs => i.delay_ms / 1000), is_barrier = true, failures = 0,
-  holds = case when i.fresh then 1 else d.holds + 1 end, held_since = coalesce(d.held_since, ${now})
-from unnest($1::bigint[], $2::float8[], $3::boolean[]) i(id, delay_ms, fresh)
+  holds = case when i.fresh = 1 then 1 else d.holds + 1 end, held_since = coalesce(d.held_since, ${now})
+from unnest($1::bigint[], $2::float8[], $3::int[]) i(id, delay_ms, fresh)
 where d.id = i.id`,
 
-    /** $1 ids, $2 delays in milliseconds, $3 whether a barrier. */
+    /** $1 ids, $2 delays in milliseconds, $3 whether a barrier (1 or 0). */
     retry: `
 update signal_deliveries d
-set due_at = ${now} + make_interval(secs => i.delay_ms / 1000), is_barrier = i.is_barrier,
+set due_at = ${now} + make_interval(secs => i.delay_ms / 1000), is_barrier = i.is_barrier = 1,
   failures = d.failures + 1, holds = 0, held_since = null
-from unnest($1::bigint[], $2::float8[], $3::boolean[]) i(id, delay_ms, is_barrier)
+from unnest($1::bigint[], $2::float8[], $3::int[]) i(id, delay_ms, is_barrier)
 where d.id = i.id`,
 
     /** $1 ids. */
