@@ -22,8 +22,8 @@ beforeEach(async () => {
 afterEach(() => server.close());
 
 function configOf(more: Readonly<Record<string, unknown>>) {
-  const named = { kind: "buildkite", organization: "acme", pipeline: "mono", tokenSecret: "ci-token" };
-  return buildkiteRunnerKind.config.parse({ ...named, baseUrl: `${server.url}/v2`, ...more });
+  const named = { kind: "buildkite", organization: "acme", pipeline: "mono", token_secret: "ci-token" };
+  return buildkiteRunnerKind.config.parse({ ...named, base_url: `${server.url}/v2`, ...more });
 }
 
 /** A build as the REST API of Buildkite shows one, without its jobs and pipeline. */
@@ -209,18 +209,18 @@ describe("cancel", () => {
 describe("configuration", () => {
   test.each([
     ["an unknown field", { token: "x" }],
-    ["a URL with a user", { baseUrl: "https://user:pass@host/" }],
-    ["a URL with a query", { baseUrl: "https://host/?a=b" }],
-    ["another scheme", { baseUrl: "file:///etc" }],
+    ["a URL with a user", { base_url: "https://user:pass@host/" }],
+    ["a URL with a query", { base_url: "https://host/?a=b" }],
+    ["another scheme", { base_url: "file:///etc" }],
     ["a slug that climbs", { pipeline: "../other" }],
     ["a name that templates do not know", { message: "{headSha}" }],
-    ["a limit out of bounds", { limits: { requestMs: 0 } }],
+    ["a limit out of bounds", { limits: { request_ms: 0 } }],
   ])("with %s is refused", (_, more) => {
     expect(() => configOf(more)).toThrow();
   });
 
   test("whose credential is missing makes no runner, and says which", () => {
-    const config = configOf({ tokenSecret: "other" });
+    const config = configOf({ token_secret: "other" });
     expect(() => buildkiteRunnerKind.create(config, runnerWorld())).toThrow(
       'The credential "other" is missing',
     );

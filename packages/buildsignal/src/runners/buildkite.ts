@@ -14,14 +14,14 @@ const slug = z
 
 const buildkiteConfig = z.strictObject({
   kind: z.literal("buildkite"),
-  baseUrl: serviceUrl.default("https://api.buildkite.com/v2"),
+  base_url: serviceUrl.default("https://api.buildkite.com/v2"),
   organization: slug,
   pipeline: slug,
   /** An API access token with `read_builds` and `write_builds`. */
-  tokenSecret: secretName,
+  token_secret: secretName,
   branch: template.default("main"),
-  commit: template.default("{headCommit}"),
-  message: template.default("Millrace validates {headCommit}"),
+  commit: template.default("{head_commit}"),
+  message: template.default("Millrace validates {head_commit}"),
   /** Environment variables of the build, beside the `MILLRACE_` ones. */
   env: z.record(z.string(), template).default({}),
   limits: httpLimits,
@@ -63,10 +63,10 @@ export const buildkiteRunnerKind: RunnerKind<BuildkiteConfig> = {
   kind: "buildkite",
   config: buildkiteConfig,
   create: (config, world) => {
-    const token = neededSecret(world, config.tokenSecret);
+    const token = neededSecret(world, config.token_secret);
     const service = new HttpService({
       name: "Buildkite",
-      baseUrl: config.baseUrl,
+      baseUrl: config.base_url,
       headers: { authorization: `Bearer ${token}` },
       secrets: [token],
       limits: config.limits,

@@ -25,7 +25,7 @@ import { millraceRunnerKind } from "./millrace.ts";
 
 /** What every runner over HTTP makes of a failing service: the rows of the specification, for each of them. */
 
-const limits = { requestMs: 30_000, stallMs: 10_000, bodyBytesMax: 10_000 };
+const limits = { request_ms: 30_000, stall_ms: 10_000, body_bytes_max: 10_000 };
 let server: BuildServer;
 let clock: WatchedClock;
 
@@ -43,18 +43,18 @@ const runners: Readonly<Record<string, { create: () => BuildRunner; buildId: str
         kind: "buildkite",
         organization: "acme",
         pipeline: "mono",
-        tokenSecret: "ci-token",
+        token_secret: "ci-token",
         limits,
       };
-      const config = buildkiteRunnerKind.config.parse({ ...named, baseUrl: server.url });
+      const config = buildkiteRunnerKind.config.parse({ ...named, base_url: server.url });
       return buildkiteRunnerKind.create(config, runnerWorld(clock));
     },
     buildId: "buildkite/acme/mono/27",
   },
   "github-actions": {
     create: () => {
-      const named = { owner: "acme", repository: "mono", workflow: "trunk.yml", tokenSecret: "ci-token" };
-      const config = { kind: "github-actions", ...named, inputs: {}, baseUrl: server.url, limits };
+      const named = { owner: "acme", repository: "mono", workflow: "trunk.yml", token_secret: "ci-token" };
+      const config = { kind: "github-actions", ...named, inputs: {}, base_url: server.url, limits };
       return githubActionsRunnerKind.create(githubActionsRunnerKind.config.parse(config), runnerWorld(clock));
     },
     buildId: "github/acme/mono/30433642",
@@ -65,10 +65,10 @@ const runners: Readonly<Record<string, { create: () => BuildRunner; buildId: str
         kind: "jenkins",
         job: "trunk",
         user: "millrace",
-        tokenSecret: "ci-token",
+        token_secret: "ci-token",
         parameters: {},
       };
-      const config = jenkinsRunnerKind.config.parse({ ...named, baseUrl: server.url, limits });
+      const config = jenkinsRunnerKind.config.parse({ ...named, base_url: server.url, limits });
       return jenkinsRunnerKind.create(config, runnerWorld(clock));
     },
     buildId: "jenkins/ci.example/trunk/build/35",
@@ -77,11 +77,11 @@ const runners: Readonly<Record<string, { create: () => BuildRunner; buildId: str
     create: () => {
       const config = {
         kind: "generic-http",
-        baseUrl: server.url,
+        base_url: server.url,
         headers: { authorization: "Bearer {secret:ci-token}" },
         trigger: { request: { method: "POST", path: "runs", body: {} }, id: "/id" },
-        status: { request: { path: "runs/{buildId}" }, state: "/state", states: {} },
-        cancel: { request: { method: "POST", path: "runs/{buildId}/cancel" }, ended: [] },
+        status: { request: { path: "runs/{build_id}" }, state: "/state", states: {} },
+        cancel: { request: { method: "POST", path: "runs/{build_id}/cancel" }, ended: [] },
         limits,
       };
       return genericHttpRunnerKind.create(genericHttpRunnerKind.config.parse(config), runnerWorld(clock));
@@ -97,7 +97,7 @@ const millrace = {
       headers: { "x-api-key": "{secret:ci-token}" },
       start: {
         kind: "http",
-        baseUrl: server.url,
+        base_url: server.url,
         headers: { authorization: "Bearer {secret:ci-token}" },
         request: { method: "POST", path: "runs", body: {} },
       },
@@ -116,7 +116,7 @@ interface Row {
   readonly trigger: RunnerFailure;
   readonly retryAfterMs?: number;
   /** The limit that has to pass before it fails. */
-  readonly waits?: "requestMs" | "stallMs";
+  readonly waits?: "request_ms" | "stall_ms";
 }
 
 const refusal = (status: number, headers: Readonly<Record<string, string>> = {}): Reply => ({
@@ -168,9 +168,9 @@ const rows: readonly Row[] = [
     reply: silence,
     status: "transient",
     trigger: "transient",
-    waits: "requestMs",
+    waits: "request_ms",
   },
-  { what: "a slow body", reply: stall(), status: "transient", trigger: "uncertain", waits: "stallMs" },
+  { what: "a slow body", reply: stall(), status: "transient", trigger: "uncertain", waits: "stall_ms" },
   { what: "a body that breaks off", reply: breakOff(), status: "transient", trigger: "uncertain" },
   {
     what: "a body that is too large",
@@ -192,7 +192,7 @@ interface Ask {
 async function failureOf({ row, on, call }: Ask): Promise<RunnerError> {
   const asked = Promise.withResolvers<{ bodiesBefore: number }>();
   server.on(on, (response, seen) => {
-    asked.resolve({ bodiesBefore: clock.timersOf(limits.stallMs) });
+    asked.resolve({ bodiesBefore: clock.timersOf(limits.stall_ms) });
     sendReply(response, { reply: row.reply, seen });
   });
   const failed = call().then(
@@ -201,7 +201,7 @@ async function failureOf({ row, on, call }: Ask): Promise<RunnerError> {
   );
   if (row.waits !== undefined) {
     const { bodiesBefore } = await asked.promise;
-    if (row.waits === "stallMs") await clock.sawTimer(limits.stallMs, bodiesBefore + 1);
+    if (row.waits === "stall_ms") await clock.sawTimer(limits.stall_ms, bodiesBefore + 1);
     await clock.advance(limits[row.waits]);
   }
   const error = await failed;

@@ -5,7 +5,7 @@ import { RunnerError } from "../runner-error.ts";
 const fakeConfig = z.strictObject({
   kind: z.literal("fake"),
   /** How long a build runs unless its commit says otherwise. */
-  buildMs: z.number().int().min(0).default(0),
+  build_ms: z.number().int().min(0).default(0),
 });
 type FakeConfig = z.infer<typeof fakeConfig>;
 
@@ -28,7 +28,7 @@ export const fakeRunnerKind: RunnerKind<FakeConfig> = {
             message: `the fake runner does not build ${request.headUri}`,
           });
         }
-        const runsMs = request.headUri.includes("slow") ? slowMs : config.buildMs;
+        const runsMs = request.headUri.includes("slow") ? slowMs : config.build_ms;
         return { buildId: `fake/${world.clock.now() + runsMs}/${endOf(request)}/${request.key}` };
       },
       status: async (buildId) => observe(buildId, world.clock.now()),

@@ -16,7 +16,7 @@ export const genericHttpConfig = z.strictObject({
   kind: z.literal("generic-http"),
   /** For messages. */
   name: z.string().min(1).max(100).default("The build service"),
-  baseUrl: serviceUrl,
+  base_url: serviceUrl,
   /** Sent with every request; credentials by name: `Bearer {secret:ci-token}`. */
   headers: z.record(z.string(), headerTemplate).default({}),
   /** Looks for a build that carries `{key}`: nothing at `id`, or 404, means that there is none. */
@@ -27,7 +27,7 @@ export const genericHttpConfig = z.strictObject({
     id: jsonPointer,
     url: jsonPointer.optional(),
     /** The request carries `{key}` and the service starts one build per key, however often it is sent. */
-    keyIsIdempotent: z.boolean().default(false),
+    key_is_idempotent: z.boolean().default(false),
   }),
   status: z.strictObject({
     request: requestTemplate,

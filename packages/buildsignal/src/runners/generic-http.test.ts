@@ -23,7 +23,7 @@ function gitlab() {
   return {
     kind: "generic-http",
     name: "GitLab",
-    baseUrl: `${server.url}/api/v4`,
+    base_url: `${server.url}/api/v4`,
     headers: { "private-token": "{secret:ci-token}" },
     find: { request: { path: `${project}/pipelines?name={key}&per_page=1` }, id: "/0/id", url: "/0/web_url" },
     trigger: {
@@ -33,7 +33,7 @@ function gitlab() {
         body: {
           ref: "main",
           variables: [
-            { key: "COMMIT", value: "{headCommit}" },
+            { key: "COMMIT", value: "{head_commit}" },
             { key: "KEY", value: "{key}" },
           ],
         },
@@ -42,7 +42,7 @@ function gitlab() {
       url: "/web_url",
     },
     status: {
-      request: { path: `${project}/pipelines/{buildId}` },
+      request: { path: `${project}/pipelines/{build_id}` },
       state: ["/detailed_status/group", "/status"],
       states: {
         created: "accepted",
@@ -57,7 +57,7 @@ function gitlab() {
       },
       url: "/web_url",
     },
-    cancel: { request: { method: "POST", path: `${project}/pipelines/{buildId}/cancel` } },
+    cancel: { request: { method: "POST", path: `${project}/pipelines/{build_id}/cancel` } },
   };
 }
 
@@ -113,7 +113,7 @@ describe("trigger", () => {
   test("of a service that starts one build per key is sent again after any failure", async () => {
     const { find: _, trigger, ...config } = gitlab();
     const own = { ...trigger.request, headers: { "idempotency-key": "{key}" } };
-    const idempotent = runner({ ...config, trigger: { ...trigger, request: own, keyIsIdempotent: true } });
+    const idempotent = runner({ ...config, trigger: { ...trigger, request: own, key_is_idempotent: true } });
     server.on(create, { status: 502, headers: { "retry-after": "3" } }, reset, {
       status: 201,
       json: started,
@@ -203,5 +203,5 @@ test.each([
 });
 
 function gitlabStatus() {
-  return { request: { path: "runs/{buildId}" }, state: "/status", states: {} };
+  return { request: { path: "runs/{build_id}" }, state: "/status", states: {} };
 }

@@ -21,7 +21,7 @@ export const genericHttpRunnerKind: RunnerKind<GenericHttpConfig> = {
     const { headers, secrets } = filledHeaders(config.headers, world);
     const service = new HttpService({
       name: config.name,
-      baseUrl: config.baseUrl,
+      baseUrl: config.base_url,
       headers,
       secrets,
       limits: config.limits,
@@ -36,7 +36,7 @@ function genericRunner(config: GenericHttpConfig, service: HttpService): BuildRu
   return {
     trigger: (request, signal) => trigger({ config, service }, { request, signal }),
     status: async (buildId, signal) => {
-      const values = { buildId: ownIdOf(buildId) };
+      const values = { build_id: ownIdOf(buildId) };
       const answer = await askTemplate(service, config.status.request, { call: "status", values, signal });
       const body = answer.read(anyJson);
       const url = config.status.url === undefined ? undefined : textAt(body, config.status.url);
@@ -44,7 +44,7 @@ function genericRunner(config: GenericHttpConfig, service: HttpService): BuildRu
     },
     cancel: async (buildId, signal) => {
       if (cancel === undefined) return;
-      const values = { buildId: ownIdOf(buildId) };
+      const values = { build_id: ownIdOf(buildId) };
       await askTemplate(service, cancel.request, { call: "cancel", values, accept: cancel.ended, signal });
     },
   };
@@ -88,7 +88,7 @@ async function trigger(
   };
   return findOrStart({
     find: find === undefined ? undefined : () => found(find),
-    start: how.keyIsIdempotent ? () => retryable(started) : started,
+    start: how.key_is_idempotent ? () => retryable(started) : started,
   });
 }
 

@@ -16,7 +16,7 @@ let server: BuildServer;
 const workflow = "/repos/acme/mono/actions/workflows/trunk.yml";
 const run = "/repos/acme/mono/actions/runs/30433642";
 const runId = "github/acme/mono/30433642";
-const inputs = { commit: "{headCommit}", key: "{key}" };
+const inputs = { commit: "{head_commit}", key: "{key}" };
 
 beforeEach(async () => {
   server = await BuildServer.start();
@@ -24,8 +24,14 @@ beforeEach(async () => {
 afterEach(() => server.close());
 
 function runner(more: Readonly<Record<string, unknown>> = {}): BuildRunner {
-  const named = { owner: "acme", repository: "mono", workflow: "trunk.yml", tokenSecret: "ci-token", inputs };
-  const config = { kind: "github-actions", ...named, baseUrl: server.url, ...more };
+  const named = {
+    owner: "acme",
+    repository: "mono",
+    workflow: "trunk.yml",
+    token_secret: "ci-token",
+    inputs,
+  };
+  const config = { kind: "github-actions", ...named, base_url: server.url, ...more };
   return githubActionsRunnerKind.create(githubActionsRunnerKind.config.parse(config), runnerWorld());
 }
 
@@ -89,7 +95,7 @@ describe("trigger", () => {
   });
 
   describe("with the key in the run's name", () => {
-    const named = { runNameHasKey: true };
+    const named = { run_name_has_key: true };
 
     test("answers the run that carries it and starts none", async () => {
       const other = workflowRun({ id: 1, display_title: `Validate (${request.key}2)` });

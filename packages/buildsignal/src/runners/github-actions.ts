@@ -16,19 +16,19 @@ const name = z.string().regex(/^[A-Za-z0-9_.-]{1,100}$/, {
 const githubConfig = z.strictObject({
   kind: z.literal("github-actions"),
   /** Of GitHub Enterprise Server: `https://HOST/api/v3`. */
-  baseUrl: serviceUrl.default("https://api.github.com"),
+  base_url: serviceUrl.default("https://api.github.com"),
   owner: name,
   repository: name,
   /** File name or number of a workflow that is started by `workflow_dispatch`. */
   workflow: name,
   /** A token that may read and write Actions of the repository. */
-  tokenSecret: secretName,
+  token_secret: secretName,
   /** Branch or tag whose workflow file is run. What is built must come by `inputs`. */
   ref: template.default("main"),
   /** Inputs of the workflow, each declared there: GitHub refuses others. */
   inputs: z.record(z.string(), template),
   /** The workflow's `run-name` shows an input that holds `{key}`: then a lost answer is found again. */
-  runNameHasKey: z.boolean().default(false),
+  run_name_has_key: z.boolean().default(false),
   limits: httpLimits,
 });
 type GithubConfig = z.infer<typeof githubConfig>;
@@ -71,16 +71,16 @@ const visibleAfterMs = 30_000;
 
 /**
  * Runs of a GitHub Actions workflow, started by `workflow_dispatch` with `return_run_details`. GitHub has no key for
- * runs; a lost answer is found again only by the run's name, see `runNameHasKey`.
+ * runs; a lost answer is found again only by the run's name, see `run_name_has_key`.
  */
 export const githubActionsRunnerKind: RunnerKind<GithubConfig> = {
   kind: "github-actions",
   config: githubConfig,
   create: (config, world) => {
-    const token = neededSecret(world, config.tokenSecret);
+    const token = neededSecret(world, config.token_secret);
     const service = new HttpService({
       name: "GitHub",
-      baseUrl: config.baseUrl,
+      baseUrl: config.base_url,
       headers: {
         authorization: `Bearer ${token}`,
         accept: "application/vnd.github+json",
@@ -120,7 +120,7 @@ function githubRunner(config: GithubConfig, service: HttpService): BuildRunner {
   return {
     trigger: (request, signal) =>
       findOrStart({
-        find: config.runNameHasKey ? () => find(request, signal) : undefined,
+        find: config.run_name_has_key ? () => find(request, signal) : undefined,
         start: () => start(request, signal),
         visibleAfterMs,
       }),

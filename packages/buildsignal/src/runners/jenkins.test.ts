@@ -27,11 +27,16 @@ beforeEach(async () => {
 afterEach(() => server.close());
 
 function runner(more: Readonly<Record<string, unknown>> = {}): BuildRunner {
-  const named = { kind: "jenkins", job: "team/trunk", user: "millrace", tokenSecret: "ci-token" };
-  const config = { ...named, parameters: { COMMIT: "{headCommit}" }, baseUrl: `${server.url}/ci/`, ...more };
+  const named = { kind: "jenkins", job: "team/trunk", user: "millrace", token_secret: "ci-token" };
+  const config = {
+    ...named,
+    parameters: { COMMIT: "{head_commit}" },
+    base_url: `${server.url}/ci/`,
+    ...more,
+  };
   return jenkinsRunnerKind.create(jenkinsRunnerKind.config.parse(config), runnerWorld());
 }
-const keyed = { keyParameter: "MILLRACE_KEY" };
+const keyed = { key_parameter: "MILLRACE_KEY" };
 
 /** Jenkins names its own root in `Location`, which need not be the one that we use. */
 const queued = { status: 201, headers: { location: "http://jenkins.internal:8080/ci/queue/item/39/" } };

@@ -12,7 +12,7 @@ import { observed, withDetails } from "./observed.ts";
 const jenkinsConfig = z.strictObject({
   kind: z.literal("jenkins"),
   /** Jenkins' own root, such as `https://ci.example/jenkins`. */
-  baseUrl: serviceUrl,
+  base_url: serviceUrl,
   /** The job with its folders: `team/trunk`. */
   job: z
     .string()
@@ -20,11 +20,11 @@ const jenkinsConfig = z.strictObject({
     .max(200),
   user: z.string().min(1),
   /** An API token of that user; with one Jenkins asks for no crumb. */
-  tokenSecret: secretName,
+  token_secret: secretName,
   /** Parameters of the job, each declared there: Jenkins drops others. */
   parameters: z.record(z.string(), template),
   /** A declared string parameter that gets the request's key: then a lost answer is found again. */
-  keyParameter: z.string().min(1).optional(),
+  key_parameter: z.string().min(1).optional(),
   limits: httpLimits,
 });
 type JenkinsConfig = z.infer<typeof jenkinsConfig>;
@@ -48,18 +48,18 @@ const build = z.object({
 
 /**
  * Builds of a Jenkins job. Jenkins answers a trigger with a place in its queue, which becomes a build later, and forgets
- * places five minutes after that; `JenkinsPlaces` follows them. With `keyParameter` a lost answer is found again in the
+ * places five minutes after that; `JenkinsPlaces` follows them. With `key_parameter` a lost answer is found again in the
  * queue or among the job's latest builds; besides, Jenkins itself merges equal requests that wait.
  */
 export const jenkinsRunnerKind: RunnerKind<JenkinsConfig> = {
   kind: "jenkins",
   config: jenkinsConfig,
   create: (config, world) => {
-    const token = neededSecret(world, config.tokenSecret);
+    const token = neededSecret(world, config.token_secret);
     const basic = Buffer.from(`${config.user}:${token}`).toString("base64");
     const service = new HttpService({
       name: "Jenkins",
-      baseUrl: config.baseUrl,
+      baseUrl: config.base_url,
       headers: { authorization: `Basic ${basic}` },
       secrets: [token, basic],
       limits: config.limits,
@@ -70,8 +70,8 @@ export const jenkinsRunnerKind: RunnerKind<JenkinsConfig> = {
 };
 
 function jenkinsRunner(config: JenkinsConfig, service: HttpService): BuildRunner {
-  const places = new JenkinsPlaces(service, new URL(config.baseUrl).host);
-  const { keyParameter } = config;
+  const places = new JenkinsPlaces(service, new URL(config.base_url).host);
+  const { key_parameter: keyParameter } = config;
   const start = async (request: TriggerRequest, signal: AbortSignal): Promise<TriggeredBuild> => {
     const form = parametersOf(config, request);
     const call = Object.keys(form).length === 0 ? "build" : "buildWithParameters";
@@ -136,7 +136,7 @@ async function cancel(
 function parametersOf(config: JenkinsConfig, request: TriggerRequest): Record<string, string> {
   const values = triggerValues(request);
   const own = Object.entries(config.parameters).map(([name, text]) => [name, fillText(text, values)]);
-  const key = config.keyParameter === undefined ? {} : { [config.keyParameter]: request.key };
+  const key = config.key_parameter === undefined ? {} : { [config.key_parameter]: request.key };
   return { ...Object.fromEntries(own), ...key };
 }
 

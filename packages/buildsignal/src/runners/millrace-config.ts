@@ -8,12 +8,12 @@ const headers = z.record(z.string(), headerTemplate).default({});
 /** Who starts Bazel when a build is wanted. */
 const start = z.discriminatedUnion("kind", [
   /**
-   * A service runs `bazel --invocation_id={invocationId} --bes_backend=…` when it is asked to. It may be asked again
+   * A service runs `bazel --invocation_id={invocation_id} --bes_backend=…` when it is asked to. It may be asked again
    * with the same invocation id and should then do nothing.
    */
   z.strictObject({
     kind: z.literal("http"),
-    baseUrl: serviceUrl,
+    base_url: serviceUrl,
     /** Sent with every request to it; credentials by name. */
     headers,
     request: requestTemplate,
@@ -34,7 +34,7 @@ export const millraceConfig = z.strictObject({
   project: z.string().min(1).max(100).optional(),
   start,
   /** A build whose stream broke off may be taken up again for so long; then it has ended without a verdict. */
-  disconnectedMs: z
+  disconnected_ms: z
     .number()
     .int()
     .min(0)

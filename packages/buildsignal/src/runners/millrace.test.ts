@@ -27,14 +27,14 @@ const starts = { method: "POST", path: "/builder/builds" };
 function runner(more: Readonly<Record<string, unknown>> = {}): BuildRunner {
   const start = {
     kind: "http",
-    baseUrl: `${server.url}/builder`,
+    base_url: `${server.url}/builder`,
     headers: { authorization: "Bearer {secret:ci-token}" },
     request: {
       method: "POST",
       path: "builds",
-      body: { commit: "{headCommit}", invocationId: "{invocationId}" },
+      body: { commit: "{head_commit}", invocationId: "{invocation_id}" },
     },
-    cancel: { method: "DELETE", path: "builds/{invocationId}" },
+    cancel: { method: "DELETE", path: "builds/{invocation_id}" },
   };
   const config = { kind: "millrace", server: server.url, start, ...more };
   return millraceRunnerKind.create(millraceRunnerKind.config.parse(config), runnerWorld());

@@ -46,7 +46,7 @@ export const millraceRunnerKind: RunnerKind<MillraceConfig> = {
         const observation =
           invocation === undefined
             ? ({ status: "accepted", providerState: "not_streamed" } as const)
-            : observationOf(invocation, { clock: world.clock, disconnectedMs: config.disconnectedMs });
+            : observationOf(invocation, { clock: world.clock, disconnectedMs: config.disconnected_ms });
         return withDetails(observation, { url: stored.pageOf(name), retryAfterMs: waitMs });
       },
       cancel: async (buildId, signal) => starter.cancel(nameOf(buildId).invocationId, signal),
@@ -119,21 +119,26 @@ function starterOf(config: MillraceConfig, world: RunnerWorld): Starter {
   if (start.kind === "expected") return { start: async () => {}, cancel: async () => {} };
   const service = new HttpService({
     name: "The starter of Bazel",
-    baseUrl: start.baseUrl,
+    baseUrl: start.base_url,
     ...filledHeaders(start.headers, world),
     limits: config.limits,
     clock: world.clock,
   });
   return {
     start: async (request, { invocationId, signal }) => {
-      const values = { ...triggerValues(request), invocationId };
+      const values = { ...triggerValues(request), invocation_id: invocationId };
       await askTemplate(service, start.request, { call: "trigger", values, signal });
     },
     cancel: async (invocationId, signal) => {
       if (start.cancel === undefined) return;
       // 404, 409, 410: that Bazel has ended.
       const accept = [404, 409, 410];
-      await askTemplate(service, start.cancel, { call: "cancel", values: { invocationId }, accept, signal });
+      await askTemplate(service, start.cancel, {
+        call: "cancel",
+        values: { invocation_id: invocationId },
+        accept,
+        signal,
+      });
     },
   };
 }

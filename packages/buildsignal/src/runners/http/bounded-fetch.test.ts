@@ -12,7 +12,7 @@ import {
 } from "../build-server.fixture.ts";
 import { type BoundedRequest, boundedFetch, fetchWithin } from "./bounded-fetch.ts";
 
-const limits = { requestMs: 30_000, stallMs: 10_000, bodyBytesMax: 10_000 };
+const limits = { request_ms: 30_000, stall_ms: 10_000, body_bytes_max: 10_000 };
 let server: BuildServer;
 let clock: WatchedClock;
 

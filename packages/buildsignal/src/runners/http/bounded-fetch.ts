@@ -93,7 +93,7 @@ class Watch {
   constructor(world: FetchWorld, callers: AbortSignal) {
     this.world = world;
     this.signal = AbortSignal.any([callers, this.abort.signal]);
-    const { requestMs } = world.limits;
+    const { request_ms: requestMs } = world.limits;
     this.cancelRequest = world.clock.after(requestMs, () =>
       this.end(`no complete answer in ${requestMs} ms`),
     );
@@ -102,7 +102,7 @@ class Watch {
   /** A byte of the body came, or its head. */
   progressed(): void {
     this.cancelStall();
-    const { stallMs } = this.world.limits;
+    const { stall_ms: stallMs } = this.world.limits;
     this.cancelStall = this.world.clock.after(stallMs, () =>
       this.end(`no byte of the body in ${stallMs} ms`),
     );
@@ -153,8 +153,8 @@ async function bodyOf(
     for await (const piece of response.body ?? []) {
       watch.progressed();
       length += piece.length;
-      if (length > on.limits.bodyBytesMax) {
-        throw problem("invalid", `the body has more than ${on.limits.bodyBytesMax} bytes`);
+      if (length > on.limits.body_bytes_max) {
+        throw problem("invalid", `the body has more than ${on.limits.body_bytes_max} bytes`);
       }
       pieces.push(piece);
     }

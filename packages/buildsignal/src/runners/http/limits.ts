@@ -3,19 +3,19 @@ import { z } from "zod";
 /** Bounds of one HTTP request to a build service. */
 export interface HttpLimits {
   /** From the first byte sent to the last byte read, redirects included. */
-  readonly requestMs: number;
+  readonly request_ms: number;
   /** Without a further byte of the body for so long the answer counts as broken off. */
-  readonly stallMs: number;
+  readonly stall_ms: number;
   /** Of the decoded body. */
-  readonly bodyBytesMax: number;
+  readonly body_bytes_max: number;
 }
 
 /** The part of a runner's configuration that bounds its requests. A build with 1,000 jobs is about 2 MB of JSON. */
 export const httpLimits = z
   .strictObject({
-    requestMs: z.number().int().min(100).max(120_000).default(30_000),
-    stallMs: z.number().int().min(100).max(60_000).default(10_000),
-    bodyBytesMax: z
+    request_ms: z.number().int().min(100).max(120_000).default(30_000),
+    stall_ms: z.number().int().min(100).max(60_000).default(10_000),
+    body_bytes_max: z
       .number()
       .int()
       .min(1_024)

@@ -14,13 +14,13 @@ const values = triggerValues(request);
 
 test("values of a trigger fill text", () => {
   expect(
-    fillText("{headCommit} after {baseCommit}. in {queue}: {metadata.author} {metadata.absent}!", values),
+    fillText("{head_commit} after {base_commit}. in {queue}: {metadata.author} {metadata.absent}!", values),
   ).toBe(`${commit} after . in trunk: ada !`);
   expect(fillText("{metadata}", values)).toBe('{"author":"ada"}');
 });
 
 test("a value in a path is one segment", () => {
-  expect(fillPath("jobs/{key}/runs?of={headUri}", { key: "a/b?c#d", headUri: "x&y=z" })).toBe(
+  expect(fillPath("jobs/{key}/runs?of={head_uri}", { key: "a/b?c#d", head_uri: "x&y=z" })).toBe(
     "jobs/a%2Fb%3Fc%23d/runs?of=x%26y%3Dz",
   );
   expect(() => fillPath("jobs/{key}", { key: ".." })).toThrow("cannot stand in a URL");
@@ -48,7 +48,7 @@ test.each([
 describe("names", () => {
   test("of a template are known ones", () => {
     expect(template.safeParse("{key} {metadata.x-y} {{}} {not a name}").success).toBe(true);
-    expect(template.safeParse("{headSha}").error?.issues[0]?.message).toContain("{headCommit}");
+    expect(template.safeParse("{headSha}").error?.issues[0]?.message).toContain("{head_commit}");
     expect(template.safeParse("{secret:ci-token}").success).toBe(false);
   });
 

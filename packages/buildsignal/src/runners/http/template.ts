@@ -6,16 +6,16 @@ import { RunnerError } from "../../runner-error.ts";
 export type TemplateValues = Readonly<Record<string, string>>;
 
 const names = new Set([
-  "headUri",
-  "headCommit",
-  "baseUri",
-  "baseCommit",
+  "head_uri",
+  "head_commit",
+  "base_uri",
+  "base_commit",
   "queue",
   "project",
   "key",
   "metadata",
-  "buildId",
-  "invocationId",
+  "build_id",
+  "invocation_id",
 ]);
 const placeholder = /\{([A-Za-z][A-Za-z0-9_.:-]*)\}/g;
 
@@ -61,10 +61,10 @@ export type JsonTemplate =
 export function triggerValues(request: TriggerRequest): TemplateValues {
   const single = Object.entries(request.metadata).map(([name, value]) => [`metadata.${name}`, value]);
   return {
-    headUri: request.headUri,
-    headCommit: commitOf(request.headUri),
-    baseUri: request.baseUri,
-    baseCommit: commitOf(request.baseUri),
+    head_uri: request.headUri,
+    head_commit: commitOf(request.headUri),
+    base_uri: request.baseUri,
+    base_commit: commitOf(request.baseUri),
     queue: request.queue,
     project: request.project,
     key: request.key,
