@@ -1,6 +1,7 @@
-import type { Executor } from "@millrace/db/connect";
-
 type Row = Readonly<Record<string, unknown>>;
+
+/** Runs a statement. */
+export type Query = (text: string, parameters: readonly unknown[]) => Promise<readonly Row[]>;
 
 /** The derived rows of one attempt as the database has them. */
 export interface StoredRows {
@@ -23,12 +24,12 @@ const texts = {
 
 /** Reads the rows of attempts by plain SQL of the tests' own; an attempt without a row in `invocations` is left out. */
 export async function readStoredRows(
-  executor: Executor,
+  query: Query,
   attemptIds: readonly number[],
 ): Promise<Map<number, StoredRows>> {
   const read = async (text: string): Promise<Map<number, Row[]>> => {
-    const rows = await executor.unsafe(`${text} where attempt_id = any($1::bigint[])`, [literal(attemptIds)]);
-    return Map.groupBy(rows as readonly Row[], (row) => Number(row["attempt_id"]));
+    const rows = await query(`${text} where attempt_id = any($1::bigint[])`, [`{${attemptIds.join()}}`]);
+    return Map.groupBy(rows, (row) => Number(row["attempt_id"]));
   };
   const invocations = await read(texts.invocation);
   const targets = await read(texts.targets);
@@ -51,8 +52,4 @@ export async function readStoredRows(
       ];
     }),
   );
-}
-
-function literal(ids: readonly number[]): string {
-  return `{${ids.join()}}`;
 }

@@ -21,7 +21,7 @@ export async function readStoredBuild(database: Database, invocationId: string):
     invocationId,
   );
   const id = Number(newest?.["attempt_id"] ?? 0);
-  const rows = (await readStoredRows(database.sql, [id])).get(id);
+  const rows = (await readStoredRows((text, parameters) => query(text, ...parameters), [id])).get(id);
   if (rows === undefined) throw new Error(`${invocationId} is not stored`);
   return {
     ...rows,
