@@ -7,6 +7,7 @@ const { PublishBuildToolEventStreamRequest, StreamId } = google.devtools.build.v
 const toolComponent = 3;
 const typeUrl = "type.googleapis.com/build_event_stream.BuildEvent";
 const nothing = Buffer.alloc(0);
+const int32Max = 2 ** 31 - 1;
 
 // Tags of publish_build_event.proto, any.proto and timestamp.proto: field number × 8 + wire type.
 const orderedEventTag = 0x22;
@@ -103,7 +104,8 @@ export class EventEncoder {
 
   private varint(value: number): void {
     let rest = value;
-    for (; rest >= 128; rest = Math.floor(rest / 128)) this.out[this.at++] = (rest % 128) | 128;
+    for (; rest > int32Max; rest = Math.floor(rest / 128)) this.out[this.at++] = (rest % 128) | 128;
+    for (; rest >= 128; rest >>>= 7) this.out[this.at++] = rest | 128;
     this.out[this.at++] = rest;
   }
 }
@@ -119,6 +121,6 @@ function lengthOf(tagLength: number, contentLength: number): number {
 
 function varintLength(value: number): number {
   let length = 1;
-  for (let rest = value; rest >= 128; rest = Math.floor(rest / 128)) length += 1;
+  for (let least = 128; value >= least; least *= 128) length += 1;
   return length;
 }

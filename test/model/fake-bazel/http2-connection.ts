@@ -1,12 +1,15 @@
 import net from "node:net";
 import { type CallStatus, type StreamEvents, statusCode } from "./bes-channel.ts";
+import { HeaderAssembly } from "./header-assembly.ts";
 import {
   ConnectionFault,
   contentOf,
   errorCode,
   type Frame,
   FrameReader,
+  frameBytesMax,
   frameFlag,
+  frameHeadBytes,
   frameType,
   goAway,
   headersFrames,
@@ -19,6 +22,7 @@ import {
   windowUpdate,
 } from "./http2-frames.ts";
 import { Http2Stream, type StreamOwner } from "./http2-stream.ts";
+import { WriteBuffer } from "./write-buffer.ts";
 
 const flushBytesMax = 256 * 1024;
 const windowMax = 2 ** 31 - 1;
@@ -26,11 +30,13 @@ const nothing = Buffer.alloc(0);
 
 // All sockets read into it: what a read brings is used up before the next read of any of them.
 const readBuffer = Buffer.allocUnsafeSlow(64 * 1024);
+const writeBuffer = new WriteBuffer();
 
 /** The client's end of one HTTP/2 connection (RFC 9113), with as much of it as gRPC needs. */
 export class Http2Connection implements StreamOwner {
   private readonly socket: net.Socket;
   private readonly reader = new FrameReader();
+  private readonly headers = new HeaderAssembly();
   private readonly streams = new Map<number, Http2Stream>();
   private frames: Uint8Array[] = [preface];
   private nextStreamId = 1;
@@ -41,8 +47,6 @@ export class Http2Connection implements StreamOwner {
   /** The server's SETTINGS_INITIAL_WINDOW_SIZE. */
   private streamWindow = windowAtFirst;
   private received = 0;
-  /** A header block that goes on in CONTINUATION frames. */
-  private unfinished: { streamId: number; endsStream: boolean; parts: Buffer[] } | undefined;
   private failure = "the connection was closed";
 
   constructor(at: { host: string; port: number }) {
@@ -111,23 +115,34 @@ export class Http2Connection implements StreamOwner {
   private flush(): void {
     this.flushIsDue = false;
     if (this.isClosed || this.socket.writableNeedDrain) return;
-    const parts = this.frames;
-    this.frames = [];
-    let room = flushBytesMax;
-    for (const stream of this.streams.values()) {
-      const taken = stream.takeFrames(Math.min(room, this.sendWindow));
-      if (taken === undefined) continue;
-      parts.push(taken.frames);
-      room -= taken.contentBytes;
-      this.sendWindow -= taken.contentBytes;
-    }
-    const [first] = parts;
-    if (first !== undefined) this.socket.write(parts.length === 1 ? first : Buffer.concat(parts));
-    if (room === 0) this.flushSoon();
+    if (this.writeFrames() === 0) this.flushSoon();
     for (const stream of this.streams.values()) {
       if (stream.afterFlush()) this.socket.write(nothing, () => stream.afterWrite());
     }
     if (this.isGoingAway && this.streams.size === 0) this.socket.destroySoon();
+  }
+
+  /** Answers how much of a flush's bytes was not used. */
+  private writeFrames(): number {
+    const controlBytes = this.frames.reduce((sum, frame) => sum + frame.length, 0);
+    const frameCountMax = Math.ceil(flushBytesMax / frameBytesMax) + this.streams.size;
+    const out = writeBuffer.room(controlBytes + flushBytesMax + frameCountMax * frameHeadBytes);
+    let at = 0;
+    for (const frame of this.frames) {
+      out.set(frame, at);
+      at += frame.length;
+    }
+    this.frames = [];
+    let left = flushBytesMax;
+    for (const stream of this.streams.values()) {
+      const contentBytes = stream.sendable(Math.min(left, this.sendWindow));
+      if (contentBytes === undefined) continue;
+      at = stream.putFrames(out, { at, contentBytes });
+      left -= contentBytes;
+      this.sendWindow -= contentBytes;
+    }
+    if (at > 0) writeBuffer.write(this.socket, at);
+    return left;
   }
 
   private receive(bytes: number): boolean {
@@ -146,9 +161,7 @@ export class Http2Connection implements StreamOwner {
   private receiveFrame(frame: Frame): void {
     const { type, streamId, payload } = frame;
     if (this.isClosed) return;
-    if (this.unfinished !== undefined && type !== frameType.continuation) {
-      throw new ConnectionFault(errorCode.protocol, "a header block is interrupted");
-    }
+    this.headers.checkOrder(frame);
     switch (type) {
       case frameType.data:
         return this.receiveData(frame);
@@ -183,27 +196,8 @@ export class Http2Connection implements StreamOwner {
   }
 
   private receiveHeaders(frame: Frame): void {
-    const { streamId, flags } = frame;
-    const block = this.unfinished ?? {
-      streamId,
-      endsStream: (flags & frameFlag.endStream) !== 0,
-      parts: [],
-    };
-    if (
-      (frame.type === frameType.headers) !== (this.unfinished === undefined) ||
-      block.streamId !== streamId
-    ) {
-      throw new ConnectionFault(errorCode.protocol, "a CONTINUATION frame is out of place");
-    }
-    const content = contentOf(frame);
-    this.unfinished = undefined;
-    if ((flags & frameFlag.endHeaders) === 0) {
-      block.parts.push(Buffer.from(content));
-      this.unfinished = block;
-      return;
-    }
-    const whole = block.parts.length === 0 ? content : Buffer.concat([...block.parts, content]);
-    this.streams.get(streamId)?.receiveHeaders(whole, block.endsStream);
+    const block = this.headers.push(frame);
+    if (block !== undefined) this.streams.get(block.streamId)?.receiveHeaders(block.bytes, block.endsStream);
   }
 
   private receiveSettings({ flags, payload }: Frame): void {

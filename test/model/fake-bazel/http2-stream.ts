@@ -90,25 +90,28 @@ export class Http2Stream implements BesStream {
     this.events.onEnd(status);
   }
 
-  /** DATA frames of at most `bytesMax` bytes of content, as windows allow; undefined when there are none to send. */
-  takeFrames(bytesMax: number): { frames: Buffer; contentBytes: number } | undefined {
+  /** How many bytes of content may be sent now, at most `bytesMax`; undefined when there is no frame to send. */
+  sendable(bytesMax: number): number | undefined {
     const contentBytes = Math.max(0, Math.min(this.queue.bytes, this.sendWindow, bytesMax));
-    const ends = this.endIsDue && !this.endIsSent && contentBytes === this.queue.bytes;
-    if (contentBytes === 0 && !ends) return undefined;
+    return contentBytes > 0 || this.endsWith(contentBytes) ? contentBytes : undefined;
+  }
+
+  /** Writes DATA frames with `contentBytes` of content, which `sendable` has allowed; answers where they end. */
+  putFrames(into: Buffer, { at, contentBytes }: { at: number; contentBytes: number }): number {
+    const ends = this.endsWith(contentBytes);
     this.sendWindow -= contentBytes;
     this.endIsSent = ends;
-    const frameCount = Math.max(1, Math.ceil(contentBytes / frameBytesMax));
-    const frames = Buffer.allocUnsafe(contentBytes + frameCount * frameHeadBytes);
+    let to = at;
     let left = contentBytes;
-    for (let at = 0; at < frames.length; ) {
+    do {
       const length = Math.min(left, frameBytesMax);
       left -= length;
       const flags = ends && left === 0 ? frameFlag.endStream : 0;
-      writeFrameHead(frames, { at, type: frameType.data, flags, streamId: this.id, length });
-      this.queue.take(frames, { at: at + frameHeadBytes, count: length });
-      at += frameHeadBytes + length;
-    }
-    return { frames, contentBytes };
+      writeFrameHead(into, { at: to, type: frameType.data, flags, streamId: this.id, length });
+      this.queue.take(into, { at: to + frameHeadBytes, count: length });
+      to += frameHeadBytes + length;
+    } while (left > 0);
+    return to;
   }
 
   /** To be asked after each flush: whoever waits for room goes on; answers whether somebody waits for the last write. */
@@ -151,6 +154,10 @@ export class Http2Stream implements BesStream {
 
   receiveReset(code: number): void {
     this.fail(this.status ?? { code: codeOfReset(code), message: `the stream was reset with code ${code}` });
+  }
+
+  private endsWith(contentBytes: number): boolean {
+    return this.endIsDue && !this.endIsSent && contentBytes === this.queue.bytes;
   }
 
   private receiveEnd(): void {

@@ -1,4 +1,5 @@
 import { type Clock, delay } from "@millrace/base/clock";
+import { AckReader } from "./ack-reader.ts";
 import {
   type BesChannel,
   type BesStream,
@@ -7,7 +8,6 @@ import {
   statusCode,
   streamPath,
 } from "./bes-channel.ts";
-import { readAck } from "./read-ack.ts";
 import {
   persistentExitCode,
   type RetryPolicy,
@@ -82,6 +82,7 @@ export async function uploadStream(
 
 class Uploader {
   private readonly upload: Upload;
+  private readonly ackReader = new AckReader();
   private readonly cutsLeft: Set<number>;
   private readonly streams: number[] = [];
   private readonly ackLatenciesMs: number[] = [];
@@ -157,7 +158,7 @@ class Uploader {
   private receive(message: Uint8Array, stream: BesStream, state: OneStream): void {
     if (state.isOver) return;
     const { queue, clock, retries, options } = this.upload;
-    const sequence = readAck(message);
+    const sequence = this.ackReader.read(message);
     if (sequence === undefined) {
       stream.cancel();
       state.finish({

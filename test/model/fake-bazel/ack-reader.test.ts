@@ -2,8 +2,9 @@ import { google } from "@millrace/proto/gen/bes";
 import fc from "fast-check";
 import protobuf from "protobufjs/minimal.js";
 import { expect, test } from "vitest";
-import { readAck } from "./read-ack.ts";
+import { AckReader } from "./ack-reader.ts";
 
+const readAck = (message: Uint8Array): number | undefined => new AckReader().read(message);
 const { PublishBuildToolEventStreamResponse } = google.devtools.build.v1;
 
 test("the number is found whatever stands around it", () => {
