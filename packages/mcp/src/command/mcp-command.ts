@@ -25,6 +25,8 @@ export const mcpHelp = `millrace mcp: the local MCP server that runs Bazel for a
   millrace mcp reference              tools and settings, as in docs/mcp.md
   millrace mcp config                 configuration for the common MCP clients
 
+  --server URL                        look into builds of a Millrace server too; its key in MILLRACE_API_KEY
+  --project P                         list, show: of this project of the server
   --config FILE  --allow-root DIR (repeatable)  --cache-root DIR  --bep-transport tail|fifo|bes
   --encoding toon|text|structured|both  --token TOKEN  --workspace DIR  --limit N  --filter TEXT
 `;
@@ -91,6 +93,7 @@ async function answer(
   at: { verb: string; options: Options; environment: Readonly<Record<string, string | undefined>> },
 ): Promise<number> {
   const { options } = at;
+  const given = { limit: options.limit, filter: options.filter };
   switch (at.verb) {
     case "gc": {
       const report = await assembly.maintainer.pass();
@@ -109,11 +112,11 @@ async function answer(
     case "reference":
       return say(`${reference(allTools(assembly.context))}\n`);
     case "list":
-      return inspect(assembly, { view: "invocations", limit: options.limit, filter: options.filter });
+      return inspect(assembly, { view: "invocations", project: options.project, ...given });
     default: {
       const [, id] = options.positionals;
-      const { view, limit, filter } = options;
-      return inspect(assembly, { invocation_id: id, view, limit, filter });
+      const { view, project } = options;
+      return inspect(assembly, { invocation_id: id, view, project, ...given });
     }
   }
 }

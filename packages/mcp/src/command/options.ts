@@ -8,6 +8,7 @@ export interface Options {
   readonly positionals: readonly string[];
   readonly http: number | undefined;
   readonly token: string | undefined;
+  readonly project: string | undefined;
   readonly workspace: string;
   readonly limit: number;
   readonly view: string;
@@ -23,6 +24,8 @@ const options = {
   encoding: { type: "string" },
   http: { type: "string" },
   token: { type: "string" },
+  server: { type: "string" },
+  project: { type: "string" },
   workspace: { type: "string" },
   limit: { type: "string" },
   view: { type: "string" },
@@ -53,12 +56,14 @@ export function readOptions(
     config: {
       ...config,
       ...{ bep_transport: transport, result_encoding: encoding },
+      ...(values.server === undefined ? {} : { server: urlOf(values.server) }),
       ...(values["cache-root"] === undefined ? {} : { cache_root: values["cache-root"] }),
       ...(values["allow-root"] === undefined ? {} : { allowed_roots: values["allow-root"] }),
     },
     positionals,
     http: numberOf(values.http, "--http"),
     token: values.token,
+    project: values.project,
     workspace: values.workspace ?? process.cwd(),
     limit: numberOf(values.limit, "--limit") ?? 20,
     view: values.view ?? "summary",
@@ -75,6 +80,12 @@ function numberOf(text: string | undefined, name: string): number | undefined {
   if (text === undefined) return undefined;
   if (!/^\d{1,5}$/.test(text)) throw new ConfigError([`${name} needs a number, not ${JSON.stringify(text)}`]);
   return Number(text);
+}
+
+function urlOf(text: string): string {
+  const isUrl = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+  if (!isUrl) throw new ConfigError([`--server needs http://host:port, not ${JSON.stringify(text)}`]);
+  return text;
 }
 
 function oneOf<T extends string>(text: string | undefined, allowed: readonly T[], fallback: T): T {

@@ -40,7 +40,7 @@ function describe(
   at: { kind: Artifact["kind"]; roots: AllowedRoots; redact: (t: string) => string; readSize: boolean },
 ): Artifact {
   const found = at.readSize || at.kind !== "file" ? resolveUri(file.uri, at.roots) : undefined;
-  const isRemote = !file.uri.startsWith("file://");
+  const isRemote = !file.uri.startsWith("file://") || at.roots.length === 0;
   const size = found?.kind === "path" ? regularFileSize(found.path) : undefined;
   return {
     name: file.name === "" ? (file.uri.split("/").at(-1) ?? "") : file.name,

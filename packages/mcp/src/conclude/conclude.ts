@@ -42,6 +42,8 @@ export interface Ending {
   readonly finishedAtMs: number;
   /** What is wrong with the event stream, in words; "" if nothing. */
   readonly bepFault: string;
+  /** Whether the build ran on this machine, so that files its events name may be read. */
+  readonly filesAre: "here" | "elsewhere";
 }
 
 export interface Tools {
@@ -57,7 +59,8 @@ export interface Tools {
 export async function conclude(ending: Ending, tools: Tools): Promise<Summary> {
   const { invocation, reduced } = ending;
   const id = invocation.request.id;
-  const roots = allowedRootsOf({ execRoot: reduced.execRoot, workspace: invocation.request.workspace });
+  const { workspace } = invocation.request;
+  const roots = ending.filesAre === "here" ? allowedRootsOf({ execRoot: reduced.execRoot, workspace }) : [];
   const logs = new TestLogs({ roots, redact: tools.redactor.text });
   const failing = reduced.tests.filter((test) => test.status !== "passed" && test.status !== "skipped");
   const evidence = new Map<TestRecord, TestEvidence>();
@@ -109,10 +112,16 @@ async function gather(ending: Ending, at: Gathering): Promise<Candidate[]> {
   return all.some(({ severity }) => severity === "error") ? all : [...all, ...lastWords(ending, at.tools)];
 }
 
-/** Compiler output on the terminal repeats what the failed action's own output says, which also names the target. */
+/**
+ * Compiler output on the terminal repeats what the failed action's own output says, which also names the target; unless that output
+ * is out of reach, in a remote cache or on another machine: then the terminal alone knows.
+ */
 function repeatsAction(category: string, fromEvents: readonly Candidate[]): boolean {
-  const isOfAction = category === "compilation" || category === "test" || category === "action";
-  return isOfAction && fromEvents.some((one) => one.severity === "error" && one.isConsequence !== true);
+  const errors = fromEvents.filter((one) => one.severity === "error" && one.isConsequence !== true);
+  if (category === "test") return errors.length > 0;
+  const isOfAction = category === "compilation" || category === "action";
+  const isUnexplained = errors.some((one) => one.category === "action" && one.isUnexplained === true);
+  return isOfAction && errors.length > 0 && !isUnexplained;
 }
 
 /** When nothing was recognised: what Bazel says itself, else the last lines of its output. */
@@ -169,7 +178,8 @@ function summarise(
   const { request } = invocation;
   const targets = countTargets(reduced);
   const tests = countTests(reduced.tests);
-  const rows = rowCommands.has(request.command) ? rowsOf(invocation, at.tools) : undefined;
+  const hasRows = rowCommands.has(request.command) && ending.filesAre === "here";
+  const rows = hasRows ? rowsOf(invocation, at.tools) : undefined;
   const details = at.tools.store.readSidecar<Details>(request.id, file.details);
   const files = details?.coverage_files ?? [];
   const headline = headlineOf({

@@ -1,4 +1,5 @@
 import type { Category, Location } from "../store/record.ts";
+import { isNoise } from "./noise.ts";
 import type { Finding, Lines, Rule } from "./rules.ts";
 
 /** Which phase a message of Bazel is about, from Bazel's own wording. */
@@ -52,15 +53,31 @@ const bazelMessage: Rule = (lines) => {
   const at = located.exec(line);
   const text = continued(at?.[4] ?? head[2] ?? "", lines);
   const category = bazelCategory(text);
+  const words = category === "action" ? actionWords(lines) : [];
   return {
     severity: head[1] === "WARNING" ? "warning" : "error",
     category,
-    message: text,
+    message: [text.trimEnd(), ...words].join("\n"),
     ...(at ? { location: place(at) } : {}),
-    // The action's own output says more; the message still gives the exit code.
-    isConsequence: isConsequence(text) || category === "action",
+    // Without words of the action it gives no more than the exit code.
+    isConsequence: isConsequence(text) || (category === "action" && words.length === 0),
   };
 };
+
+const actionWordsMax = 3;
+const actionLinesMax = 200;
+
+/** What a failed action printed, as Bazel repeats it behind its message: behind the command and a sandbox's trace. */
+function actionWords(lines: Lines): string[] {
+  const words: string[] = [];
+  for (let offset = 1; offset <= actionLinesMax && words.length < actionWordsMax; offset += 1) {
+    const line = lines(offset);
+    if (/^(ERROR|FATAL|WARNING|INFO|FAIL|FAILED|Target |\[\d)/.test(line)) break;
+    const isCommand = words.length === 0 && /^ {2}\S/.test(line);
+    if (!isCommand && !isNoise(line)) words.push(line.trimEnd());
+  }
+  return words;
+}
 
 function place(match: RegExpExecArray): Location {
   const [, path = "", line, column] = match;

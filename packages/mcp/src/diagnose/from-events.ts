@@ -35,7 +35,11 @@ function fromAction(action: FailedAction, textOf: TextOf): Candidate[] {
   const summary = `${action.mnemonic || "An"} action failed with exit code ${action.exitCode}`;
   const reason = firstLine(action.failureMessage);
   const message = telling !== "" ? telling : reason === "" ? summary : `${summary}: ${reason}`;
-  return [{ severity: "error", category: "action", message, ...about }];
+  return [{ severity: "error", category: "action", message, ...about, ...unexplainedIf(telling === "") }];
+}
+
+function unexplainedIf(condition: boolean): { readonly isUnexplained?: true } {
+  return condition ? { isUnexplained: true } : {};
 }
 
 /** Causes before consequences, a few of them. */

@@ -147,3 +147,20 @@ test("a text in pieces gives what the whole gives", () => {
   for (const piece of text.match(/.{1,5}/gs) ?? []) scanner.push(piece);
   expect(scanner.findings()).toEqual(scanText(text, "action"));
 });
+
+test("a failed action's own words stand behind its message, the command and the sandbox's trace left out", () => {
+  const text = [
+    "ERROR: /ws/bad/BUILD:5:8: Executing genrule //bad:broken failed: (Exit 3): linux-sandbox failed: error executing command ",
+    "  (cd /out/execroot/demo && \\",
+    "  exec env - \\",
+    "  /usr/share/bazel/linux-sandbox -- /bin/bash -c 'echo oops; exit 3')",
+    "1796080477.073802857: src/main/tools/linux-sandbox.cc:152: calling pipe(2)...",
+    "something broke in here",
+    "1796080477.086256316: src/main/tools/linux-sandbox-pid1.cc:423: wait returned pid=2",
+    "INFO: Elapsed time: 1 s",
+    "not of the action",
+  ].join("\n");
+  expect(first(text, "bazel")).toBe(
+    "/ws/bad/BUILD:5 Executing genrule //bad:broken failed: (Exit 3): linux-sandbox failed: error executing command\nsomething broke in here",
+  );
+});

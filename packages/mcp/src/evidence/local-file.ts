@@ -11,9 +11,12 @@ export type LocalFile =
   | { readonly kind: "outside" }
   | { readonly kind: "missing" };
 
-/** Where a URI of the build leads. Links are followed first, so that none leads out of the allowed roots. */
+/**
+ * Where a URI of the build leads. Links are followed first, so that none leads out of the allowed roots. Without roots nothing
+ * of the build is on this machine, and nothing is looked for.
+ */
 export function resolveUri(uri: string, roots: AllowedRoots): LocalFile {
-  if (!uri.startsWith("file://")) return { kind: "remote" };
+  if (!uri.startsWith("file://") || roots.length === 0) return { kind: "remote" };
   let real: string;
   try {
     real = realpathSync(fileURLToPath(uri));

@@ -101,6 +101,7 @@ export class Maintainer {
       };
     } finally {
       lock.release();
+      this.removeCopiesOfDead();
       await this.emptyTrash();
     }
   }
@@ -170,6 +171,16 @@ export class Maintainer {
     writeSnapshot(store.layout.snapshot, { journals, shards, entries: [...store.index.oldest()] });
   }
 
+  /** Copies of a Millrace server's builds belong to the process that made them. */
+  private removeCopiesOfDead(): void {
+    const { store, clock } = this.tools;
+    const { ofServer, changes } = store.layout;
+    for (const publisher of namesIn(ofServer)) {
+      const isDead = publisherIsDead(changes, { publisher, nowMs: clock.now() });
+      if (isDead) rmSync(path.join(ofServer, publisher), { recursive: true, force: true });
+    }
+  }
+
   /** Outside of every lock, a few at a time so that answers do not wait. */
   private async emptyTrash(): Promise<void> {
     const { trash } = this.tools.store.layout;
@@ -192,6 +203,15 @@ function removeFlat(directory: string): void {
   } catch {
     // Not as we make them: a damaged or foreign entry.
     rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return [];
+    throw error;
   }
 }
 

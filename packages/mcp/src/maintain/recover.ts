@@ -41,6 +41,7 @@ async function recover(id: string, tools: Tools): Promise<void> {
     {
       ...{ invocation, reduced, state: "interrupted", exitCode: null, reason: "", finishedAtMs },
       bepFault: bep.fault,
+      filesAre: "here",
     },
     tools,
   );

@@ -144,6 +144,7 @@ export class Run {
       {
         ...{ invocation: this.invocation, reduced, state, exitCode, reason, finishedAtMs },
         bepFault: this.capture.fault,
+        filesAre: "here",
       },
       { store, redactor, clock },
     );

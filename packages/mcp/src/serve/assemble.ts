@@ -1,3 +1,4 @@
+import path from "node:path";
 import type { Clock } from "@millrace/base/clock";
 import type { Log } from "@millrace/base/log";
 import type { Random } from "@millrace/base/random";
@@ -7,6 +8,8 @@ import { createRedactor } from "../redact/redactor.ts";
 import { OutputBaseLocks } from "../run/output-base-lock.ts";
 import { Permits } from "../run/permits.ts";
 import { Runner } from "../run/runner.ts";
+import type { ServerAddress } from "../server-link/server-api.ts";
+import { ServerBuilds } from "../server-link/server-builds.ts";
 import { Store } from "../store/store.ts";
 import type { ToolContext } from "../tools/context.ts";
 import { type Config, cacheRootOf, runSettingsOf } from "./config-file.ts";
@@ -22,6 +25,16 @@ export function retentionOf(config: Config): RetentionSettings {
   };
 }
 
+/** The Millrace server that is asked besides, if any. */
+function serverOf(config: Config, environment: Environment): ServerAddress | undefined {
+  if (config.server === undefined) return undefined;
+  const { origin } = new URL(config.server);
+  const { MILLRACE_API_KEY: given = "" } = environment;
+  return { origin, apiKey: given === "" ? config.server_api_key : given };
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** The parts of a server, put together; `close` stops what runs and lets go of the store. */
 export interface Assembly {
   readonly context: ToolContext;
@@ -32,7 +45,7 @@ export interface Assembly {
 
 export function assemble(parts: {
   config: Config;
-  environment: Readonly<Record<string, string | undefined>>;
+  environment: Environment;
   clock: Clock;
   random: Random;
   log: Log;
@@ -48,7 +61,13 @@ export function assemble(parts: {
   const runner = new Runner({ store, settings, redactor, locks, permits, clock, random, log });
   const maintainer = new Maintainer({ store, redactor, clock, log }, retentionOf(config));
   if (parts.isServing) maintainer.start(config.retention_cleanup_interval_seconds * 1000);
-  const context = { store, runner, redactor, clock, log, encoding: config.result_encoding };
+  const address = serverOf(config, environment);
+  const directory = path.join(store.layout.ofServer, store.publisher.id);
+  const server =
+    address === undefined
+      ? undefined
+      : new ServerBuilds(address, { directory, clock, random, log, redactor });
+  const context = { store, runner, redactor, clock, log, encoding: config.result_encoding, server };
   return {
     context,
     maintainer,
@@ -56,6 +75,7 @@ export function assemble(parts: {
     close: async () => {
       maintainer.stop();
       await runner.stop();
+      await server?.close();
       await store.close();
     },
   };

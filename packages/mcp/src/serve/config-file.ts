@@ -49,6 +49,11 @@ export const configSchema = z.strictObject({
   failure_evidence_hours: z.number().min(0).default(168).describe("The same for all others"),
   maximum_storage_bytes: count.default(10 * 2 ** 30).describe("Beyond it the oldest go, down to 80 %"),
   retention_cleanup_interval_seconds: count.default(300),
+  server: z
+    .url({ protocol: /^https?$/, error: "write http://host:port" })
+    .optional()
+    .describe("A Millrace server whose builds may be looked into too"),
+  server_api_key: z.string().optional().describe("Key for it; MILLRACE_API_KEY in the environment wins"),
   result_encoding: z.enum(["toon", "text", "structured", "both"]).default("toon"),
   supported_bazel_major_versions: z.array(z.number().int()).default([4, 5, 6, 7, 8, 9]),
   allow_unsupported_bazel_versions: z.boolean().default(false),

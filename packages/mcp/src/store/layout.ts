@@ -12,7 +12,8 @@ export interface Layout {
   readonly changes: string;
   readonly trash: string;
   readonly maintenance: string;
-  readonly outputBases: string;
+  /** Copies of builds that a Millrace server stores, a directory for each server process that has made some. */
+  readonly ofServer: string;
   readonly snapshot: string;
 }
 
@@ -23,7 +24,7 @@ export function layoutOf(root: string): Layout {
     changes: path.join(root, "changes"),
     trash: path.join(root, "trash"),
     maintenance: path.join(root, "MAINTENANCE"),
-    outputBases: path.join(root, "output-bases"),
+    ofServer: path.join(root, "of-server"),
     snapshot: path.join(root, "index.snapshot"),
   };
 }

@@ -161,9 +161,14 @@ export class Store {
     return this.index.get(id);
   }
 
+  /** The record of `id`, undefined when there is none. A damaged one is an error that says so. */
+  find(id: string): Invocation | undefined {
+    return readManifest(this.layout, id);
+  }
+
   /** The record of `id`. Unknown and damaged ones are errors that say so. */
   read(id: string): Invocation {
-    const invocation = readManifest(this.layout, id);
+    const invocation = this.find(id);
     if (invocation !== undefined) return invocation;
     throw new MillraceError({
       remedy: "reject",

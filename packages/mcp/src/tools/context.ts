@@ -4,6 +4,7 @@ import type { z } from "zod";
 import type { Encoded, ResultEncoding } from "../answer/encode.ts";
 import type { Redactor } from "../redact/redactor.ts";
 import type { Runner } from "../run/runner.ts";
+import type { ServerBuilds } from "../server-link/server-builds.ts";
 import type { Store } from "../store/store.ts";
 
 /** What the tools of one server share. */
@@ -14,6 +15,8 @@ export interface ToolContext {
   readonly clock: Clock;
   readonly log: Log;
   readonly encoding: ResultEncoding;
+  /** Builds of the Millrace server, if there is one. */
+  readonly server: ServerBuilds | undefined;
 }
 
 /** One call: how to report progress, and whether the caller still waits. */

@@ -3,12 +3,13 @@ import { type Encoded, encodeResult, type Json, type JsonObject } from "../answe
 import { pack } from "../answer/pack.ts";
 import { refuse } from "../run/policy.ts";
 import { isTerminal, states } from "../store/record.ts";
-import { isUuid } from "../store/uuid7.ts";
 import { viewNames } from "../views/availability.ts";
 import { invocationsPage } from "../views/invocations-page.ts";
 import type { Page, PageRequest } from "../views/page.ts";
+import { serverPage } from "../views/server-page.ts";
 import { viewPage } from "../views/view-page.ts";
 import { type Call, defineTool, type Tool, type ToolContext } from "./context.ts";
+import { findRecord, noServer } from "./find-record.ts";
 import { answerFor, waitFor } from "./wait.ts";
 
 export const inspectBytesMax = 8192;
@@ -34,6 +35,12 @@ const schema = z.strictObject({
     .max(3_600_000)
     .optional()
     .describe("Only for a running invocation: wait this long for its end"),
+  project: z
+    .string()
+    .optional()
+    .describe(
+      "Only with a Millrace server: a build of this project; with view invocations, lists its builds",
+    ),
   workspace: z.string().optional().describe("Only for view invocations"),
   state: z
     .enum(states as [string, ...string[]])
@@ -50,7 +57,8 @@ export function inspectTool(context: ToolContext): Tool {
     title: "Look into a Bazel invocation",
     description:
       "Pages through what an invocation left: summary, metrics, diagnostics, targets, tests, test_log, coverage, artifacts, " +
-      "query_results, log; view invocations lists all. Works on running ones too.",
+      "query_results, log; view invocations lists all. Works on running ones too, and, when the server was started with --server, " +
+      "on builds that a Millrace server stores (CI, colleagues), by the id in their links.",
     schema,
     isReadOnly: true,
     call: (args, call) => inspect(args, { call, context }),
@@ -71,11 +79,10 @@ async function inspect(args: Arguments, at: { call: Call; context: ToolContext }
     if (args.invocation_id !== undefined) {
       throw refuse("inspect", "view invocations lists all; leave invocation_id out");
     }
-    const query = { workspace: args.workspace, state: args.state, command: args.command };
-    return encodePage(invocationsPage(context.store, { request, query }), { args, context });
+    return encodePage(await listing(args, { request, context }), { args, context });
   }
   const id = checkId(args);
-  const run = context.runner.get(id);
+  const run = args.project === undefined ? context.runner.get(id) : undefined;
   if (run !== undefined && !isTerminal(run.invocation.state)) {
     const ended = await waitFor(run, { waitMs: args.wait_ms ?? 0, call: at.call, context });
     if (ended === undefined && (args.view === "summary" || args.view === "metrics")) {
@@ -83,12 +90,27 @@ async function inspect(args: Arguments, at: { call: Call; context: ToolContext }
     }
     if (args.view === "summary") return answerFor(run, { invocation: ended, context });
   }
-  const invocation = run?.invocation ?? context.store.read(id);
-  const page = await viewPage(invocation, { view: args.view, request, context });
-  context.store.count(id, "inspect_calls", 1);
+  const { project, wait_ms: waitMs } = args;
+  const found = await findRecord(context, { id, project, waitMs, signal: at.call.signal });
+  const seen = { ...context, store: found.store };
+  const page = await viewPage(found.invocation, { view: args.view, request, context: seen });
   const encoded = encodePage(page, { args, context });
-  context.store.count(id, "model_visible_bytes", encoded.bytes);
+  if (!found.isOfServer) {
+    context.store.count(id, "inspect_calls", 1);
+    context.store.count(id, "model_visible_bytes", encoded.bytes);
+  }
   return encoded;
+}
+
+/** All invocations of this store, or the builds of a project of the server. */
+async function listing(args: Arguments, at: { request: PageRequest; context: ToolContext }): Promise<Page> {
+  const { request, context } = at;
+  const query = { workspace: args.workspace, state: args.state, command: args.command };
+  if (args.project === undefined) return invocationsPage(context.store, { request, query });
+  if (context.server === undefined) throw noServer();
+  const maxBytes = args.max_bytes ?? inspectBytesMax;
+  const { encoding } = context;
+  return serverPage(context.server, { project: args.project, request, query, maxBytes, encoding });
 }
 
 function checkId(args: Arguments): string {
@@ -97,12 +119,6 @@ function checkId(args: Arguments): string {
   }
   if (args.invocation_id === undefined) {
     throw refuse("inspect", `view ${args.view} needs invocation_id; view invocations lists them`);
-  }
-  if (!isUuid(args.invocation_id)) {
-    throw refuse(
-      "inspect",
-      `${JSON.stringify(args.invocation_id)} is not an invocation id (a UUID in lower case)`,
-    );
   }
   return args.invocation_id;
 }

@@ -9,8 +9,8 @@ import { refuse } from "../run/policy.ts";
 import type { Details } from "../store/details.ts";
 import { file } from "../store/layout.ts";
 import { isTerminal } from "../store/record.ts";
-import { isUuid } from "../store/uuid7.ts";
 import { defineTool, type Tool, type ToolContext } from "./context.ts";
+import { findRecord } from "./find-record.ts";
 
 function answer(fixed: JsonObject, at: { lists: readonly Shrinkable[]; context: ToolContext }): Encoded {
   const { encoding } = at.context;
@@ -34,9 +34,10 @@ export function compareTool(context: ToolContext): Tool {
       other: z.string().describe("Id of the later invocation"),
     }),
     isReadOnly: true,
-    call: async (args) => {
+    call: async (args, { signal }) => {
       context.store.refresh();
-      const [base, other] = [sideOf(args.base, context), sideOf(args.other, context)];
+      const base = await sideOf(context, { id: args.base, signal });
+      const other = await sideOf(context, { id: args.other, signal });
       const found = compareInvocations(base, other);
       const headline =
         found.newFailures.length === 0 && found.fixed.length === 0
@@ -87,16 +88,16 @@ export function compareTool(context: ToolContext): Tool {
   });
 }
 
-function sideOf(id: string, context: ToolContext): Side {
-  if (!isUuid(id)) throw refuse("compare", `${JSON.stringify(id)} is not an invocation id`);
-  const invocation = context.store.read(id);
+async function sideOf(context: ToolContext, of: { id: string; signal: AbortSignal }): Promise<Side> {
+  const { id } = of;
+  const { invocation, store } = await findRecord(context, of);
   if (!isTerminal(invocation.state)) {
     throw refuse(
       "compare",
       `invocation ${id} is still ${invocation.state}; wait for it with bazel_inspect and wait_ms`,
     );
   }
-  return { invocation, details: context.store.readSidecar<Details>(id, file.details) ?? {} };
+  return { invocation, details: store.readSidecar<Details>(invocation.request.id, file.details) ?? {} };
 }
 
 export function historyTool(context: ToolContext): Tool {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { Json, JsonObject } from "../answer/encode.ts";
 import { diagnosticRow } from "../answer/run-answer.ts";
 import { refuse } from "../run/policy.ts";
@@ -88,7 +89,9 @@ function lines(
   // A failed query prints to stderr what an info would print to stdout.
   const isFallback =
     stream === undefined && invocation.termination?.kind === "exit" && invocation.state === "failed";
-  const chosen = isFallback ? file.stderr : name;
+  // What was copied from a Millrace server has one log, whatever the command.
+  const isElsewhere = stream === undefined && !isRows && !existsSync(store.pathOf(id, name));
+  const chosen = isFallback || isElsewhere ? file.stderr : name;
   return filePage({
     path: store.pathOf(id, chosen),
     request: at.request,
