@@ -8,6 +8,7 @@ import {
   statusCode,
   streamPath,
 } from "./bes-channel.ts";
+import { EventPace } from "./event-pace.ts";
 import {
   persistentExitCode,
   type RetryPolicy,
@@ -83,21 +84,20 @@ export async function uploadStream(
 class Uploader {
   private readonly upload: Upload;
   private readonly ackReader = new AckReader();
+  private readonly pace: EventPace;
   private readonly cutsLeft: Set<number>;
   private readonly streams: number[] = [];
   private readonly ackLatenciesMs: number[] = [];
   private readonly retryDelaysMs: number[] = [];
   private sent = 0;
   private resent = 0;
-  private nextDueMs = 0;
-  /** When the event at hand was to be sent; flat out that is when it is sent. */
-  private dueMs: number | undefined;
   private deadlineMs: number | undefined;
 
   constructor(upload: Upload) {
     this.upload = upload;
     this.cutsLeft = new Set(upload.options.cutAfter);
-    this.nextDueMs = upload.clock.monotonic();
+    const { gapMs = 0, paceUntilMs = Number.POSITIVE_INFINITY } = upload.options;
+    this.pace = new EventPace({ clock: upload.clock, gapMs, untilMs: paceUntilMs });
   }
 
   report(): UploadReport {
@@ -180,12 +180,14 @@ class Uploader {
 
   private async send(stream: BesStream, state: OneStream): Promise<void> {
     const { queue, clock, channel, options } = this.upload;
-    const mayPause = (options.gapMs ?? 0) > 0 || options.beforeEvent !== undefined;
+    const { pace } = this;
     for (;;) {
-      if (mayPause && !queue.allIsSent) await this.paceAndHook();
+      if (!pace.isFlatOut && !queue.allIsSent) await pace.next();
+      if (options.beforeEvent !== undefined && !queue.allIsSent)
+        await options.beforeEvent(queue.nextSequence);
       if (state.isOver) return;
       const nowMs = clock.monotonic();
-      const next = queue.takeNext({ nowMs, dueMs: this.dueMs ?? nowMs });
+      const next = queue.takeNext({ nowMs, dueMs: pace.dueMs ?? nowMs });
       if (next === undefined) break;
       const hasRoom = stream.write(next.request);
       this.count(next);
@@ -206,23 +208,6 @@ class Uploader {
     this.sent += 1;
     if (next.again) this.resent += 1;
     if (this.streams.at(-1) === 0) this.streams[this.streams.length - 1] = next.sequence;
-  }
-
-  /** Waits for the next event's time. Events late in a row are sent at once, so that the rate holds on average. */
-  private async paceAndHook(): Promise<void> {
-    const { queue, clock, options } = this.upload;
-    const { gapMs = 0, beforeEvent, paceUntilMs = Number.POSITIVE_INFINITY } = options;
-    if (gapMs > 0 && this.nextDueMs < paceUntilMs) {
-      const waitMs = this.nextDueMs - clock.monotonic();
-      // Rounded up: a timer of Node's drops fractions, and an event must not precede its time.
-      if (waitMs > 0) await delay(clock, Math.ceil(waitMs));
-      this.dueMs = this.nextDueMs;
-      this.nextDueMs += gapMs;
-    } else if (gapMs > 0) {
-      await delay(clock, Math.ceil(Math.max(0, paceUntilMs - clock.monotonic())));
-      this.dueMs = undefined;
-    }
-    if (beforeEvent !== undefined) await beforeEvent(queue.nextSequence);
   }
 
   /** --bes_timeout: Bazel waits so long from the end of the build, over all streams. */
