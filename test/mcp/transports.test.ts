@@ -4,9 +4,9 @@ import { createInterface } from "node:readline";
 import { processEnvironment } from "@millrace/base/config";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
+import { CallToolResultSchema, CreateTaskResultSchema, ErrorCode } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Place, readAnswer, serverMain } from "./session.ts";
+import { Place, readAnswer, Session, serverMain } from "./session.ts";
 
 let place: Place;
 let server: ReturnType<typeof spawn>;
@@ -53,6 +53,16 @@ async function connect(): Promise<Client> {
   return client;
 }
 
+function openWith(policy: string): Promise<Session> {
+  const executable = JSON.stringify(place.fakeBazel("echo row; sleep 0.5"));
+  const config = place.config([
+    `bazel_executable = ${executable}`,
+    `mcp_execution_policy = "${policy}"`,
+    "task_poll_interval_ms = 100",
+  ]);
+  return Session.open(place, ["--config", config]);
+}
+
 const request = () => ({ workspace: place.workspace, command: "query", args: ["//..."] });
 
 test("the official client over HTTP: a run, a page, a resource", async () => {
@@ -96,7 +106,7 @@ test("a task is cancelled", async () => {
   const client = await connect();
   const created = await client.request(
     { method: "tools/call", params: { name: "bazel_run", arguments: request(), task: {} } },
-    (await import("@modelcontextprotocol/sdk/types.js")).CreateTaskResultSchema,
+    CreateTaskResultSchema,
   );
   const cancelled = await client.experimental.tasks.cancelTask(created.task.taskId);
   expect(cancelled.status).toBe("cancelled");
@@ -110,4 +120,38 @@ test.each([
 ])("HTTP %s is refused", async (_name, init, status) => {
   const response = await fetch(url, { method: "POST", body: "{}", ...init });
   expect(response.status).toBe(status);
+});
+
+test("sync_only: no tasks are offered, and none is made", async () => {
+  const other = await openWith("sync_only");
+  expect(other.client.getServerCapabilities()?.tasks).toBeUndefined();
+  const { tools } = await other.client.listTools();
+  expect(tools.find((one) => one.name === "bazel_run")?.execution).toBeUndefined();
+  const call = { name: "bazel_run", arguments: request(), task: {} };
+  await expect(
+    other.client.request({ method: "tools/call", params: call }, CreateTaskResultSchema),
+  ).rejects.toThrow("does not support");
+  expect((await other.call("bazel_run", request())).fields).toMatchObject({ state: "succeeded" });
+  await other.close();
+});
+
+test("tasks_required: a run is a task or nothing; looking stays a plain call", async () => {
+  const other = await openWith("tasks_required");
+  const { tools } = await other.client.listTools();
+  expect(tools.find((one) => one.name === "bazel_run")?.execution).toEqual({ taskSupport: "required" });
+  const plain = { name: "bazel_run", arguments: request() };
+  await expect(
+    other.client.request({ method: "tools/call", params: plain }, CallToolResultSchema),
+  ).rejects.toMatchObject({ code: ErrorCode.MethodNotFound });
+  const created = await other.client.request(
+    { method: "tools/call", params: { ...plain, task: {} } },
+    CreateTaskResultSchema,
+  );
+  const result = await other.client.experimental.tasks.getTaskResult(
+    created.task.taskId,
+    CallToolResultSchema,
+  );
+  expect(readAnswer(result).fields).toMatchObject({ state: "succeeded" });
+  expect((await other.call("bazel_inspect", { view: "invocations", limit: 1 })).isError).toBe(false);
+  await other.close();
 });

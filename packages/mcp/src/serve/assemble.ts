@@ -71,7 +71,11 @@ export function assemble(parts: {
   return {
     context,
     maintainer,
-    tasks: { ttlMs: config.task_ttl_seconds * 1000, pollIntervalMs: config.task_poll_interval_ms },
+    tasks: {
+      policy: config.mcp_execution_policy,
+      ttlMs: config.task_ttl_seconds * 1000,
+      pollIntervalMs: config.task_poll_interval_ms,
+    },
     close: async () => {
       maintainer.stop();
       await runner.stop();

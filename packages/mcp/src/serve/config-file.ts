@@ -38,6 +38,10 @@ export const configSchema = z.strictObject({
     .describe("A program run with bazel run is stopped beyond this"),
   cancellation_interrupt_grace_seconds: seconds.default(10).describe("From SIGINT to SIGTERM"),
   cancellation_terminate_grace_seconds: seconds.default(5).describe("From SIGTERM to SIGKILL"),
+  mcp_execution_policy: z
+    .enum(["auto", "sync_only", "tasks_required"])
+    .default("auto")
+    .describe("Whether bazel_run may, may not or must be called as an MCP task"),
   task_ttl_seconds: count.default(86_400).describe("How long a task's result is kept"),
   task_poll_interval_ms: z.number().int().min(100).max(60_000).default(2000),
   retention_days: z.number().min(0).default(7).describe("Age at which a record is removed"),

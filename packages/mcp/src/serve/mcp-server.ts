@@ -24,8 +24,12 @@ const instructions =
 
 export const serverInfo = { name: "millrace-bazel", version: "0.1.0" };
 
+/** Whether a run may be a task, never is one, or has to be one. */
+export type ExecutionPolicy = "auto" | "sync_only" | "tasks_required";
+
 /** What the operator decides about tasks. */
 export interface TaskSettings {
+  readonly policy: ExecutionPolicy;
   readonly ttlMs: number;
   readonly pollIntervalMs: number;
 }
@@ -34,17 +38,13 @@ export interface TaskSettings {
 export function createMcpServer(context: ToolContext, tasks: TaskSettings): Server {
   const tools = new Map(allTools(context).map((tool) => [tool.name, tool]));
   const server = new Server(serverInfo, {
-    capabilities: {
-      tools: {},
-      resources: {},
-      tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
-    },
+    capabilities: { tools: {}, resources: {}, ...(tasks.policy === "sync_only" ? {} : taskCapability) },
     instructions,
-    taskStore: new InvocationTasks(context, tasks),
+    ...(tasks.policy === "sync_only" ? {} : { taskStore: new InvocationTasks(context, tasks) }),
   });
   addResources(server, context);
   server.setRequestHandler(ListToolsRequestSchema, async () => ({
-    tools: [...tools.values()].map(describeTool),
+    tools: [...tools.values()].map((tool) => describeTool(tool, tasks.policy)),
   }));
   server.setRequestHandler(CallToolRequestSchema, async (request, extra) => {
     const tool = tools.get(request.params.name);
@@ -52,6 +52,9 @@ export function createMcpServer(context: ToolContext, tasks: TaskSettings): Serv
       return errorResult(`unknown tool ${request.params.name}; there are ${[...tools.keys()].join(", ")}`);
     if (request.params.task !== undefined)
       return createTask(tool, { ...request.params.task }, extra.taskStore);
+    if (tool.canBeTask === true && tasks.policy === "tasks_required") {
+      throw new McpError(ErrorCode.MethodNotFound, `${tool.name} has to be called as a task here`);
+    }
     const token = extra._meta?.progressToken;
     let progress = 0;
     const call: Call = {
@@ -74,6 +77,8 @@ export function createMcpServer(context: ToolContext, tasks: TaskSettings): Serv
   return server;
 }
 
+const taskCapability = { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } };
+
 /** A call as a task: the answer is the task, the result comes with tasks/result. */
 async function createTask(
   tool: Tool,
@@ -90,13 +95,16 @@ async function createTask(
   }
 }
 
-function describeTool(tool: Tool): {
+function describeTool(
+  tool: Tool,
+  policy: ExecutionPolicy,
+): {
   name: string;
   title: string;
   description: string;
   inputSchema: { type: "object" };
   annotations: { readOnlyHint: boolean; openWorldHint: boolean };
-  execution?: { taskSupport: "optional" };
+  execution?: { taskSupport: "optional" | "required" };
 } {
   const { $schema: _, ...schema } = z.toJSONSchema(tool.schema, { io: "input" });
   return {
@@ -105,7 +113,9 @@ function describeTool(tool: Tool): {
     description: tool.description,
     inputSchema: schema as { type: "object" },
     annotations: { readOnlyHint: tool.isReadOnly, openWorldHint: false },
-    ...(tool.canBeTask === true ? { execution: { taskSupport: "optional" as const } } : {}),
+    ...(tool.canBeTask === true && policy !== "sync_only"
+      ? { execution: { taskSupport: policy === "auto" ? "optional" : "required" } }
+      : {}),
   };
 }
 
