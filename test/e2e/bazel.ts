@@ -21,7 +21,7 @@ export interface BazelUpload extends BazelRun {
 /** A copy of the workspace with its own output root, for one test file. */
 export interface BazelWorkspace {
   /** Runs one command; the server it starts stays warm for the next. */
-  run(args: readonly string[]): Promise<BazelRun>;
+  run(args: readonly string[], onStart?: (client: ChildProcess) => void): Promise<BazelRun>;
   /** Runs one command with its events sent to `port` on this machine. */
   upload(options: {
     readonly port: number;
