@@ -1,5 +1,5 @@
 import type { BuildLine } from "../load/run-log.ts";
-import type { SegmentBytes } from "./segment-bytes.ts";
+import type { Content, SegmentBytes } from "./segment-bytes.ts";
 import type { Row, Snapshot } from "./snapshot.ts";
 import { idsLiteral } from "./snapshot.ts";
 import type { Findings } from "./verdict.ts";
@@ -39,6 +39,8 @@ export async function checkEvents(
   for (const range of ranges.values()) range.end();
 }
 
+type Unreadable = Exclude<Content, { kind: "bytes" }>;
+
 /** The segments of one attempt, in order. */
 class EventRange {
   private readonly due: EventsDue;
@@ -52,14 +54,21 @@ class EventRange {
     this.findings = findings;
   }
 
-  add(row: Row, content: Uint8Array | string | undefined): void {
+  add(row: Row, content: Content | undefined): void {
     const first = Number(row["first_seq"]);
     const last = Number(row["last_seq"]);
     const where = `the segment ${first} … ${last}`;
     if (last < first) return this.report("position", `${where} ends before it begins`);
     this.checkPlace({ first, last, where });
-    if (typeof content === "string") this.report("lost", `${where}: ${content}`, last - first + 1);
-    else if (content !== undefined && first > this.taken) this.compare(content, { first, last, where, row });
+    if (content === undefined) return;
+    if (content.kind !== "bytes") this.reportUnreadable(content, { where, events: last - first + 1 });
+    else if (first > this.taken) this.compare(content.bytes, { first, last, where, row });
+  }
+
+  /** Events that cannot be read are lost, whatever became of them. */
+  private reportUnreadable({ kind, why }: Unreadable, of: { where: string; events: number }): void {
+    if (kind === "changed") this.findings.lost += of.events;
+    this.report(kind, `${of.where}: ${why}`, of.events);
   }
 
   end(): void {

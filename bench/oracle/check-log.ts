@@ -1,6 +1,6 @@
 import type { BuildLine } from "../load/run-log.ts";
 import { countLineFeeds, type Expectation } from "./expectations.ts";
-import type { SegmentBytes } from "./segment-bytes.ts";
+import type { Content, SegmentBytes } from "./segment-bytes.ts";
 import { idsLiteral, type Row, type Snapshot } from "./snapshot.ts";
 import type { Findings } from "./verdict.ts";
 
@@ -49,7 +49,7 @@ class LogRange {
     this.findings = findings;
   }
 
-  add(row: Row, content: Uint8Array | string | undefined): void {
+  add(row: Row, content: Content | undefined): void {
     const from = Number(row["first_byte"]);
     const to = from + Number(row["byte_count"]);
     const line = Number(row["first_line"]);
@@ -58,9 +58,9 @@ class LogRange {
     else if (line !== this.nextLine) this.report(`${where} begin at line ${line}, not ${this.nextLine}`);
     this.nextByte = Math.max(this.nextByte, to);
     this.nextLine = line + Number(row["line_count"]);
-    if (typeof content === "string") this.report(`${where}: ${content}`);
-    else if (content !== undefined)
-      this.compare(content, { from, to, where, lines: Number(row["line_count"]) });
+    if (content === undefined) return;
+    if (content.kind !== "bytes") this.report(`${where}: ${content.why}`);
+    else this.compare(content.bytes, { from, to, where, lines: Number(row["line_count"]) });
   }
 
   end(): void {

@@ -3,6 +3,8 @@ import { systemRandom } from "@millrace/base/random";
 import type { BlobStore } from "@millrace/blobs/blob-store";
 import { openDiskStore } from "@millrace/blobs/disk-store";
 import type { BuildRecord } from "../load/run-log.ts";
+import type { Workload } from "../workloads/workload.ts";
+import { workloadNamed } from "../workloads/workloads.ts";
 import { type CheckedBuild, checkAttempt, findAttempt } from "./check-attempt.ts";
 import { checkEvents } from "./check-events.ts";
 import { checkExtras, checkUnlogged } from "./check-extras.ts";
@@ -24,6 +26,8 @@ export interface OracleOptions {
   readonly blobDir?: string;
   /** Compare bytes and rows of so many builds only, spread evenly, and of all whose upload did not go well. */
   readonly sample?: number;
+  /** For who has them already; by default they are made. */
+  readonly workloads?: (name: string) => Workload;
   readonly clock?: Clock;
 }
 
@@ -44,7 +48,13 @@ export async function checkRun(options: OracleOptions): Promise<Verdict> {
   const run = await readLoggedRun(options.logs);
   const blobs = await openBlobs(options, clock);
   const findings = new Findings();
-  const oracle = new Oracle({ run, findings, bytes: await SegmentBytes.open(blobs), sample: options.sample });
+  const oracle = new Oracle({
+    run,
+    findings,
+    bytes: await SegmentBytes.open(blobs),
+    expectations: new Expectations(options.workloads ?? workloadNamed),
+    sample: options.sample,
+  });
   const reason = await inSnapshot(options.databaseUrl, (snapshot) => oracle.check(snapshot));
   const seconds = (clock.monotonic() - startedAt) / 1_000;
   const builds = [...run.builds.values()];
@@ -76,13 +86,20 @@ class Oracle {
   private readonly run: LoggedRun;
   private readonly findings: Findings;
   private readonly bytes: SegmentBytes;
-  private readonly expectations = new Expectations();
+  private readonly expectations: Expectations;
   private readonly isSampled: (record: BuildRecord, index: number) => boolean;
 
-  constructor(of: { run: LoggedRun; findings: Findings; bytes: SegmentBytes; sample: number | undefined }) {
+  constructor(of: {
+    run: LoggedRun;
+    findings: Findings;
+    bytes: SegmentBytes;
+    expectations: Expectations;
+    sample: number | undefined;
+  }) {
     this.run = of.run;
     this.findings = of.findings;
     this.bytes = of.bytes;
+    this.expectations = of.expectations;
     const every = of.sample === undefined ? 1 : Math.max(1, Math.floor(of.run.builds.size / of.sample));
     this.isSampled = (record, index) => !isDone(record) || (of.sample !== 0 && index % every === 0);
   }

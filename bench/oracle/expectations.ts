@@ -3,7 +3,6 @@ import { expectedInWords, type RowsInWords } from "@millrace/test/model/in-words
 import { reduceEvents } from "@millrace/test/model/reduce";
 import type { BuildLine } from "../load/run-log.ts";
 import type { Workload } from "../workloads/workload.ts";
-import { workloadNamed } from "../workloads/workloads.ts";
 import { eventsOfBuild } from "./sent-events.ts";
 
 /** What must be stored of a build of which so many events are; its events were sent at `startMs` 0. */
@@ -19,9 +18,14 @@ const partsHeld = 4;
 
 /** Makes the sent events again, and what must come of them: once per variant, since ids and times of sending do not matter. */
 export class Expectations {
+  private readonly makeWorkload: (name: string) => Workload;
   private readonly workloads = new Map<string, Workload>();
   private readonly whole = new Map<string, Expectation>();
   private readonly parts = new Map<string, Expectation>();
+
+  constructor(makeWorkload: (name: string) => Workload) {
+    this.makeWorkload = makeWorkload;
+  }
 
   /** Why the builds of that workload cannot be judged, or undefined. */
   whyNot({ workload: name, workloadHash }: BuildLine): string | undefined {
@@ -61,7 +65,7 @@ export class Expectations {
   }
 
   private workloadOf(name: string): Workload {
-    const workload = this.workloads.get(name) ?? workloadNamed(name);
+    const workload = this.workloads.get(name) ?? this.makeWorkload(name);
     this.workloads.set(name, workload);
     return workload;
   }
