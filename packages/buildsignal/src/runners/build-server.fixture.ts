@@ -5,6 +5,7 @@ import { silentLog } from "@millrace/base/log";
 import { systemRandom } from "@millrace/base/random";
 import { ScriptedClock } from "@millrace/base/scripted-clock";
 import type { RunnerWorld, TriggerRequest } from "../runner.ts";
+import { lookUpKey } from "./look-up-key.ts";
 
 /** What a runner sent. */
 export interface Seen {
@@ -157,3 +158,5 @@ export const request: TriggerRequest = {
   key: "request/trunk/7#1",
   metadata: { author: "ada" },
 };
+/** What services know the request by. */
+export const key = lookUpKey(request);

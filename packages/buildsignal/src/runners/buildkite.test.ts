@@ -3,6 +3,7 @@ import type { BuildRunner } from "../runner.ts";
 import {
   BuildServer,
   commit,
+  key,
   neverAborted,
   request,
   reset,
@@ -47,7 +48,7 @@ function build(state: string, more: Readonly<Record<string, unknown>> = {}) {
     started_at: null,
     failing_at: null,
     finished_at: null,
-    meta_data: { "millrace-key": request.key },
+    meta_data: { "millrace-key": key },
     pull_request: null,
     rebuilt_from: null,
     ...more,
@@ -64,7 +65,7 @@ describe("trigger", () => {
     });
     const [find, create] = server.seen;
     const query = new URLSearchParams(find?.path.split("?")[1]);
-    expect(query.get("meta_data[millrace-key]")).toBe(request.key);
+    expect(query.get("meta_data[millrace-key]")).toBe(key);
     expect(create?.headers.authorization).toBe(`Bearer ${token}`);
     expect(JSON.parse(create?.body ?? "")).toEqual({
       commit,
@@ -76,7 +77,7 @@ describe("trigger", () => {
         MILLRACE_BASE_URI: "",
         MILLRACE_METADATA: '{"author":"ada"}',
       },
-      meta_data: { "millrace-key": request.key },
+      meta_data: { "millrace-key": key },
     });
   });
 
@@ -89,7 +90,7 @@ describe("trigger", () => {
     expect(JSON.parse(server.of("POST")[0]?.body ?? "")).toMatchObject({
       branch: "trunk",
       commit: "HEAD",
-      message: request.key,
+      message: key,
       env: { TARGETS: "//trunk/...", MILLRACE_QUEUE: "trunk" },
     });
   });

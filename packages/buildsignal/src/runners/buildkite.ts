@@ -5,6 +5,7 @@ import { findOrStart } from "./http/find-or-start.ts";
 import { HttpService } from "./http/http-service.ts";
 import { httpLimits, secretName, serviceUrl } from "./http/limits.ts";
 import { fillText, pathSegment, template, triggerValues } from "./http/template.ts";
+import { lookUpKey } from "./look-up-key.ts";
 import { neededSecret } from "./needed-secret.ts";
 import { observed, withDetails } from "./observed.ts";
 
@@ -83,7 +84,11 @@ function buildkiteRunner(config: BuildkiteConfig, service: HttpService): BuildRu
     ...(one.web_url ? { url: one.web_url } : {}),
   });
   const find = async (request: TriggerRequest, signal: AbortSignal): Promise<TriggeredBuild | undefined> => {
-    const query = new URLSearchParams({ [`meta_data[${keyName}]`]: request.key, per_page: "1", ...without });
+    const query = new URLSearchParams({
+      [`meta_data[${keyName}]`]: lookUpKey(request),
+      per_page: "1",
+      ...without,
+    });
     const answer = await service.ask({ call: "status", method: "GET", path: `${builds}?${query}`, signal });
     const [newest] = answer.read(z.array(build));
     return newest === undefined ? undefined : identified(newest);
@@ -132,7 +137,7 @@ function buildOf(config: BuildkiteConfig, request: TriggerRequest): unknown {
       MILLRACE_BASE_URI: request.baseUri,
       MILLRACE_METADATA: JSON.stringify(request.metadata),
     },
-    meta_data: { [keyName]: request.key },
+    meta_data: { [keyName]: lookUpKey(request) },
   };
 }
 

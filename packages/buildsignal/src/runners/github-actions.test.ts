@@ -3,6 +3,7 @@ import type { BuildRunner } from "../runner.ts";
 import {
   BuildServer,
   commit,
+  key,
   neverAborted,
   request,
   reset,
@@ -44,7 +45,7 @@ function workflowRun(more: Readonly<Record<string, unknown>>) {
     head_branch: "main",
     head_sha: commit,
     path: ".github/workflows/trunk.yml@main",
-    display_title: `Validate (${request.key})`,
+    display_title: `Validate (${key})`,
     run_number: 562,
     event: "workflow_dispatch",
     status: "queued",
@@ -79,7 +80,7 @@ describe("trigger", () => {
     });
     expect(JSON.parse(dispatch?.body ?? "")).toEqual({
       ref: "main",
-      inputs: { commit, key: request.key },
+      inputs: { commit, key },
       return_run_details: true,
     });
   });
@@ -98,14 +99,14 @@ describe("trigger", () => {
     const named = { run_name_has_key: true };
 
     test("answers the run that carries it and starts none", async () => {
-      const other = workflowRun({ id: 1, display_title: `Validate (${request.key}2)` });
+      const other = workflowRun({ id: 1, display_title: `Validate (${key}2)` });
       server.on({ path: `${workflow}/runs` }, list(other, workflowRun({})));
       expect((await runner(named).trigger(request, neverAborted)).buildId).toBe(runId);
       expect(server.seen[0]?.path).toContain("event=workflow_dispatch");
       expect(server.of("POST")).toEqual([]);
     });
 
-    test.each([`${request.key}0`, `x${request.key}`, `sub/${request.key}`, "Validate"])(
+    test.each([`${key}0`, `x${key}`, `sub/${key}`, "Validate"])(
       "a run named %j carries another key",
       async (display_title) => {
         server.on({ path: `${workflow}/runs` }, list(workflowRun({ id: 1, display_title })));

@@ -6,6 +6,7 @@ import { type HttpHead, HttpService } from "./http/http-service.ts";
 import { httpLimits, secretName, serviceUrl } from "./http/limits.ts";
 import { retryAfterMs, untilEpochSecondsMs } from "./http/retry-after.ts";
 import { fillText, pathSegment, template, triggerValues } from "./http/template.ts";
+import { lookUpKey } from "./look-up-key.ts";
 import { neededSecret } from "./needed-secret.ts";
 import { observed, withDetails } from "./observed.ts";
 
@@ -107,7 +108,7 @@ function githubRunner(config: GithubConfig, service: HttpService): BuildRunner {
     const answer = await service.ask({ call: "status", method: "GET", path, signal });
     const found = answer
       .read(runs)
-      .workflow_runs.find((one) => holdsKey(one.display_title ?? one.name ?? "", request.key));
+      .workflow_runs.find((one) => holdsKey(one.display_title ?? one.name ?? "", lookUpKey(request)));
     return found === undefined ? undefined : identified(found.id, found.html_url);
   };
   const start = async (request: TriggerRequest, signal: AbortSignal): Promise<TriggeredBuild> => {

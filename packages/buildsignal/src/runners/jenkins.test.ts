@@ -3,6 +3,7 @@ import type { BuildRunner } from "../runner.ts";
 import {
   BuildServer,
   commit,
+  key,
   neverAborted,
   type Reply,
   request,
@@ -109,8 +110,8 @@ describe("trigger", () => {
   });
 
   test("with a key answers the waiting build that carries it and starts none", async () => {
-    const others = [waiting(37, "another"), waiting(38, request.key, "other/job/trunk")];
-    server.on({ path: "/ci/queue/api/json" }, inQueue(...others, waiting(39, request.key)));
+    const others = [waiting(37, "another"), waiting(38, key, "other/job/trunk")];
+    server.on({ path: "/ci/queue/api/json" }, inQueue(...others, waiting(39, key)));
     expect((await runner(keyed).trigger(request, neverAborted)).buildId).toBe(waitingId);
     expect(server.of("POST")).toEqual([]);
   });
@@ -119,7 +120,7 @@ describe("trigger", () => {
     server.on({ path: "/ci/queue/api/json" }, inQueue());
     const builds = [
       { number: 36, queueId: 41, actions: actions("another") },
-      { number: 35, queueId: 39, actions: actions(request.key) },
+      { number: 35, queueId: 39, actions: actions(key) },
     ];
     server.on({ path: `${job}/api/json` }, ofJob(...builds));
     expect((await runner(keyed).trigger(request, neverAborted)).buildId).toBe(builtId);
@@ -130,16 +131,16 @@ describe("trigger", () => {
     ["is found after an answer of 500", { status: 500 }],
     ["is found after an answer without a place", { status: 201 }],
   ])("with a key a build %s", async (_, reply) => {
-    server.on({ path: "/ci/queue/api/json" }, inQueue(), inQueue(waiting(39, request.key)));
+    server.on({ path: "/ci/queue/api/json" }, inQueue(), inQueue(waiting(39, key)));
     server.on({ path: `${job}/api/json` }, ofJob());
     server.on({ method: "POST", path: `${job}/buildWithParameters` }, reply);
     expect((await runner(keyed).trigger(request, neverAborted)).buildId).toBe(waitingId);
-    expect(new URLSearchParams(server.of("POST")[0]?.body).get("MILLRACE_KEY")).toBe(request.key);
+    expect(new URLSearchParams(server.of("POST")[0]?.body).get("MILLRACE_KEY")).toBe(key);
     expect(server.of("POST")).toHaveLength(1);
   });
 
   test("with a key a build whose answer got lost is found at the next try", async () => {
-    server.on({ path: "/ci/queue/api/json" }, inQueue(), inQueue(waiting(39, request.key)));
+    server.on({ path: "/ci/queue/api/json" }, inQueue(), inQueue(waiting(39, key)));
     server.on({ path: `${job}/api/json` }, ofJob());
     server.on({ method: "POST", path: `${job}/buildWithParameters` }, reset);
     await expect(runner(keyed).trigger(request, neverAborted)).rejects.toMatchObject({ kind: "transient" });

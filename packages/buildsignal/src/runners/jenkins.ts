@@ -6,6 +6,7 @@ import { HttpService } from "./http/http-service.ts";
 import { httpLimits, secretName, serviceUrl } from "./http/limits.ts";
 import { fillText, template, triggerValues } from "./http/template.ts";
 import { JenkinsPlaces, treePath } from "./jenkins-places.ts";
+import { lookUpKey } from "./look-up-key.ts";
 import { neededSecret } from "./needed-secret.ts";
 import { observed, withDetails } from "./observed.ts";
 
@@ -90,7 +91,8 @@ function jenkinsRunner(config: JenkinsConfig, service: HttpService): BuildRunner
         find:
           keyParameter === undefined
             ? undefined
-            : () => places.find({ job: config.job, parameter: keyParameter, key: request.key }, signal),
+            : () =>
+                places.find({ job: config.job, parameter: keyParameter, key: lookUpKey(request) }, signal),
         start: () => start(request, signal),
       }),
     status: async (buildId, signal) => {
@@ -136,7 +138,7 @@ async function cancel(
 function parametersOf(config: JenkinsConfig, request: TriggerRequest): Record<string, string> {
   const values = triggerValues(request);
   const own = Object.entries(config.parameters).map(([name, text]) => [name, fillText(text, values)]);
-  const key = config.key_parameter === undefined ? {} : { [config.key_parameter]: request.key };
+  const key = config.key_parameter === undefined ? {} : { [config.key_parameter]: lookUpKey(request) };
   return { ...Object.fromEntries(own), ...key };
 }
 

@@ -97,11 +97,11 @@ describe("the invocation id", () => {
     expect(invocationIdOf({ ...request })).toBe(invocationId);
   });
 
-  test("is another one for another key, queue or project", () => {
-    const others = [{ key: "k" }, { queue: "q" }, { project: "p" }].map((other) =>
-      invocationIdOf({ ...request, ...other }),
+  test("is another one for another key, queue, project, commit or base", () => {
+    const others = [{ key: "k" }, { queue: "q" }, { project: "p" }, { headUri: "h" }, { baseUri: "b" }].map(
+      (other) => invocationIdOf({ ...request, ...other }),
     );
-    expect(new Set([invocationId, ...others]).size).toBe(4);
+    expect(new Set([invocationId, ...others]).size).toBe(6);
   });
 });
 

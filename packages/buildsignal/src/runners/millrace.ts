@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { Clock } from "@millrace/base/clock";
 import { createClient, type Invocation, type MillraceClient } from "@millrace/client/client";
 import type { BuildObservation, BuildRunner, RunnerKind, RunnerWorld, TriggerRequest } from "../runner.ts";
@@ -9,6 +8,7 @@ import { HttpService } from "./http/http-service.ts";
 import { askTemplate, filledHeaders } from "./http/request-template.ts";
 import { retryAfterMs } from "./http/retry-after.ts";
 import { triggerValues } from "./http/template.ts";
+import { requestHash } from "./look-up-key.ts";
 import { type MillraceConfig, millraceConfig } from "./millrace-config.ts";
 import { withDetails } from "./observed.ts";
 
@@ -144,13 +144,11 @@ function starterOf(config: MillraceConfig, world: RunnerWorld): Starter {
 }
 
 /**
- * A UUID (RFC 9562 version 8) that is the same for the same key of the same queue. Bazel wants one and Millrace knows
- * the invocation by it.
+ * A UUID (RFC 9562 version 8) that is the same for every try of one request. Bazel wants one and Millrace knows the
+ * invocation by it.
  */
-export function invocationIdOf(request: Pick<TriggerRequest, "project" | "queue" | "key">): string {
-  const hash = createHash("sha256")
-    .update(JSON.stringify([request.project, request.queue, request.key]))
-    .digest("hex");
+export function invocationIdOf(request: TriggerRequest): string {
+  const hash = requestHash(request);
   const variant = (8 + (Number.parseInt(hash.charAt(16), 16) % 4)).toString(16);
   return [
     hash.slice(0, 8),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { TriggerRequest } from "../../runner.ts";
 import { RunnerError } from "../../runner-error.ts";
+import { lookUpKey } from "../look-up-key.ts";
 
 /** Values by the names that templates know. */
 export type TemplateValues = Readonly<Record<string, string>>;
@@ -67,7 +68,7 @@ export function triggerValues(request: TriggerRequest): TemplateValues {
     base_commit: commitOf(request.baseUri),
     queue: request.queue,
     project: request.project,
-    key: request.key,
+    key: lookUpKey(request),
     metadata: JSON.stringify(request.metadata),
     ...Object.fromEntries(single),
   };
