@@ -1,3 +1,4 @@
+import type { SignalFactKind } from "@millrace/proto/channels";
 import type {
   Build,
   RequestLogEntry,
@@ -11,7 +12,7 @@ import type { NewMessage, Published } from "./queue/message.ts";
 /** A fact for other programs, published from the outbox. */
 export interface SignalFact {
   readonly project: string;
-  readonly kind: "request-changed" | "commit-green" | "commit-broken" | "no-verdict";
+  readonly kind: SignalFactKind;
   /** The request's id. */
   readonly subject: string;
   readonly data: object;

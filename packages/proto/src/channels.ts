@@ -127,6 +127,64 @@ export const factSubjects = eventsChannel.captures[0];
 /** The facts about an invocation that other programs can subscribe to. */
 export type InvocationFact = "started" | "finished" | "resumed" | "disconnected";
 
+/** The facts of the build-signal controller. */
+export type SignalFactKind = "request-changed" | "commit-green" | "commit-broken" | "no-verdict";
+
+/** Subject of a fact about a commit that a queue validates. */
+export function signalFactSubject(project: string, fact: SignalFactKind): string {
+  return `${eventsChannel.name}.${project}.signal.${fact}`;
+}
+
+function jsonCodec<T>(): Codec<T> {
+  return {
+    encode: (message) => Buffer.from(JSON.stringify(message)),
+    decode: (bytes) => JSON.parse(Buffer.from(bytes).toString("utf8")) as T,
+  };
+}
+
+/**
+ * Build-signal controller → build-signal controllers. Something was published, or (`hello`) a process came and wants to
+ * hear who else there is. Lost: found within 5 s by every process that has heard of another one.
+ */
+export const signalWakeChannel: PublishChannel<{
+  readonly from: string;
+  readonly kind: "published" | "hello" | "here" | "bye";
+}> = { kind: "publish", name: "signal.wake", message: jsonCodec() };
+
+/** What the API and the command ask of the build-signal controller. */
+export type SignalCommand =
+  | {
+      readonly kind: "ingest";
+      readonly queue: string;
+      readonly uri?: string;
+      readonly metadata?: Readonly<Record<string, string>>;
+    }
+  | { readonly kind: "cancel"; readonly requestId: string }
+  | { readonly kind: "redrive" | "discard"; readonly letter: SignalLetterKey };
+
+/** Names a dead letter. */
+export interface SignalLetterKey {
+  readonly topic: string;
+  readonly group: string;
+  readonly key: string;
+  readonly messageId: string;
+}
+
+export type SignalAnswer =
+  | { readonly kind: "ok"; readonly requestId?: string; readonly state?: string }
+  | { readonly kind: "refused"; readonly code: string; readonly message: string };
+
+/** API, command → build-signal controller. Lost: the caller sees no answer and asks again; all may be repeated. */
+export const signalCommandChannel: RequestChannel<SignalCommand, SignalAnswer> = {
+  kind: "request",
+  name: "signal.command",
+  request: jsonCodec(),
+  reply: jsonCodec(),
+};
+
+/** Queue group under which build-signal controllers serve commands. */
+export const signalGroup = "buildsignal";
+
 /** Subject of a channel that is served by shard. */
 export function shardSubject(channel: { name: string }, shard: number): string {
   return `${channel.name}.${shard}`;

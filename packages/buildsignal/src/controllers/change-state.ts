@@ -46,6 +46,7 @@ export async function noteState(
     reason: request.reason,
     buildId: request.buildId,
   });
+  if (project === "") return; // A request whose queue is gone: there is nobody to tell.
   const { id, queue, uri, state, reason, buildId } = request;
   const data = { requestId: id, queue, uri, state, reason, buildId };
   await tx.announce({ project, kind: "request-changed", subject: id, data });

@@ -66,7 +66,8 @@ async function storeFact(
     const { queue, uri, degree } = fact;
     const data = { requestId: request.id, queue, uri, degree, buildId: request.buildId };
     const row = await tx.queue(queue);
-    await tx.announce({ project: row?.project ?? "", kind, subject: request.id, data });
+    if (row === undefined) throw reject("not-found", `there is no queue ${queue}`);
+    await tx.announce({ project: row.project, kind, subject: request.id, data });
     return true;
   }
   const stored = await tx.fact(request.queue, request.uri, wholePart);

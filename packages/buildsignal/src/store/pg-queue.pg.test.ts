@@ -25,7 +25,7 @@ beforeAll(async () => {
   fresh = await freshDatabase();
   lane = openLane({ url: fresh.url, name: "queue test" });
   otherLane = openLane({ url: fresh.url, name: "queue test 2" });
-  queue = pgQueue(lane, scriptedNow);
+  queue = pgQueue({ claims: lane, finishes: lane }, scriptedNow);
   await lane.transact((tx) => tx.unsafe("create table test_now (at timestamptz not null)"));
 });
 afterAll(async () => {
@@ -242,7 +242,7 @@ test("a claim says when the next is due", async () => {
 
 test("two processes that claim at once share what is due, and nothing is handed out twice", async () => {
   for (let n = 0; n < 40; n += 1) await publish({ id: `m${n}`, key: `k${n % 20}` });
-  const other = pgQueue(otherLane, scriptedNow);
+  const other = pgQueue({ claims: otherLane, finishes: otherLane }, scriptedNow);
   const taken = await Promise.all([queue, other, queue, other].map((by) => by.claim([ask({ room: 8 })])));
   const all = taken.flatMap((claimed) => claimed.deliveries);
   expect(new Set(all.map((delivery) => delivery.key)).size).toBe(all.length);
@@ -250,7 +250,7 @@ test("two processes that claim at once share what is due, and nothing is handed 
 });
 
 test("publishing and finishing at once strand nothing", async () => {
-  const other = pgQueue(otherLane, scriptedNow);
+  const other = pgQueue({ claims: otherLane, finishes: otherLane }, scriptedNow);
   await publish({ id: "m0" });
   for (let round = 0; round < 50; round += 1) {
     const delivery = await one();

@@ -18,28 +18,31 @@ import { type QueueTexts, queueTexts } from "./queue-texts.ts";
 /** The server's clock, the only one that decides what is due. */
 export const serverNow = "(select clock_timestamp())";
 
+/** A connection for claims and one for what ends: neither waits for the other. */
+export interface QueueLanes {
+  readonly claims: Lane;
+  readonly finishes: Lane;
+}
+
 /** The queue on PostgreSQL. `now` is another expression in tests only. */
 export function pgQueue(
-  lane: Lane,
+  lanes: QueueLanes,
   now: string = serverNow,
 ): QueueStore & { pruneDone(olderThanMs: number): Promise<void> } {
   const texts = queueTexts(now);
   return {
-    claim: (asks) => asFailure(() => lane.transact((tx) => claim(tx, asks, texts))),
-    finish: (finished) => asFailure(() => lane.transact((tx) => finish(tx, finished, texts))),
+    claim: (asks) => asFailure(() => lanes.claims.transact((tx) => claim(tx, asks, texts))),
+    finish: (finished) => asFailure(() => lanes.finishes.transact((tx) => finish(tx, finished, texts))),
     extend: (deliveries, visibilityMs) =>
       asFailure(() =>
-        lane.transact(async (tx) => {
-          await tx.unsafe(texts.extend, [
-            ...namesOf(deliveries),
-            deliveries.map((one) => one.receipt),
-            visibilityMs,
-          ]);
+        lanes.finishes.transact(async (tx) => {
+          const receipts = deliveries.map((one) => one.receipt);
+          await tx.unsafe(texts.extend, [...namesOf(deliveries), receipts, visibilityMs]);
         }),
       ),
     pruneDone: (olderThanMs) =>
       asFailure(() =>
-        lane.transact(async (tx) => {
+        lanes.claims.transact(async (tx) => {
           await tx.unsafe(texts.pruneDone, [olderThanMs]);
         }),
       ),
@@ -157,7 +160,11 @@ async function applyWaits(tx: Executor, stored: readonly Finished[], texts: Queu
     [texts.retry, retries],
   ] as const) {
     if (waits.length === 0) continue;
-    await tx.unsafe(text, [idsOf(waits), waits.map((one) => one.delayMs), waits.map((one) => Number(one.flag))]);
+    await tx.unsafe(text, [
+      idsOf(waits),
+      waits.map((one) => one.delayMs),
+      waits.map((one) => Number(one.flag)),
+    ]);
   }
   const returned = stored.filter((one) => one.finish.kind === "return").map((one) => one.delivery);
   if (returned.length > 0) await tx.unsafe(texts.giveBack, [idsOf(returned)]);

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Stoppable } from "@millrace/base/lifecycle";
-import type { Metrics } from "@millrace/base/metrics";
+import type { Stoppable } from "./lifecycle.ts";
+import type { Metrics } from "./metrics.ts";
 
 /** `/metrics` in Prometheus' text format and `/healthz`: 200, or 503 with the reason. */
 export async function startOpsServer(

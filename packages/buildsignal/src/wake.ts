@@ -1,0 +1,62 @@
+import { type Clock, every } from "@millrace/base/clock";
+import type { Stoppable } from "@millrace/base/lifecycle";
+import type { Bus } from "@millrace/proto/bus";
+import { signalWakeChannel } from "@millrace/proto/channels";
+
+/** How often a process that is not alone looks by itself: a wake-up may be lost. */
+const fallbackMs = 5_000;
+/** A process that was not heard of for so long is not counted on; it says so itself when it stops. */
+const peerSilenceMsMax = 10 * 60_000;
+/** Processes tell each other that they are there. */
+const greetingMs = 120_000;
+
+/** Tells the other processes that something was published, and is told by them. */
+export interface Waking extends Stoppable {
+  published(): void;
+  /** Other processes that were heard of. */
+  readonly peers: number;
+}
+
+/**
+ * Wakes `wake` when another process has published. What is published here wakes without NATS. A lost wake-up is made
+ * good by a look every 5 s, which only happens while there are other processes.
+ */
+export function startWaking(bus: Bus, world: { self: string; clock: Clock; wake: () => void }): Waking {
+  const { self, clock, wake } = world;
+  const heardAtMs = new Map<string, number>();
+  const say = (kind: "published" | "hello" | "here" | "bye"): void =>
+    bus.publish(signalWakeChannel, { subject: signalWakeChannel.name, message: { from: self, kind } });
+  const subscription = bus.subscribe(signalWakeChannel, signalWakeChannel.name, ({ from, kind }) => {
+    if (from === self) return;
+    if (kind === "bye") heardAtMs.delete(from);
+    else heardAtMs.set(from, clock.monotonic());
+    if (kind === "hello") say("here");
+    wake();
+  });
+  const stopLooking = every(clock, fallbackMs, () => {
+    for (const [peer, atMs] of heardAtMs) {
+      if (clock.monotonic() - atMs > peerSilenceMsMax) heardAtMs.delete(peer);
+    }
+    if (heardAtMs.size > 0) wake();
+  });
+  const stopGreeting = every(clock, greetingMs, () => {
+    if (heardAtMs.size > 0) say("here");
+  });
+  say("hello");
+  return {
+    name: "waking",
+    published: () => {
+      wake();
+      if (heardAtMs.size > 0) say("published");
+    },
+    get peers() {
+      return heardAtMs.size;
+    },
+    stop: async () => {
+      stopLooking();
+      stopGreeting();
+      say("bye");
+      await subscription.stop();
+    },
+  };
+}
