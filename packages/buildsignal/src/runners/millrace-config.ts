@@ -1,9 +1,19 @@
 import { z } from "zod";
 import { httpLimits, serviceUrl } from "./http/limits.ts";
 import { requestTemplate } from "./http/request-template.ts";
-import { headerTemplate } from "./http/template.ts";
+import { headerTemplate, template } from "./http/template.ts";
 
 const headers = z.record(z.string(), headerTemplate).default({});
+
+const commandStart = z.strictObject({
+  kind: z.literal("command"),
+  /** The program and its arguments, without a shell. */
+  argv: z.array(template).min(1),
+  directory: z.string().startsWith("/"),
+  /** Beside PATH and HOME, which are the controller's own. */
+  environment: z.record(z.string(), template).default({}),
+});
+export type CommandStart = z.infer<typeof commandStart>;
 
 /** Who starts Bazel when a build is wanted. */
 const start = z.discriminatedUnion("kind", [
@@ -20,6 +30,8 @@ const start = z.discriminatedUnion("kind", [
     /** Interrupts that Bazel; absent: it cannot be cancelled. */
     cancel: requestTemplate.optional(),
   }),
+  /** A command on the controller's machine runs `bazel --invocation_id={invocation_id} --bes_backend=…`. */
+  commandStart,
   /** Whoever watches the queue's requests starts Bazel with the invocation id that stands there. */
   z.strictObject({ kind: z.literal("expected") }),
 ]);

@@ -4,12 +4,11 @@ import type { BuildObservation, BuildRunner, RunnerKind, RunnerWorld, TriggerReq
 import { classifyHttpStatus, RunnerError, type RunnerFailure } from "../runner-error.ts";
 import { fetchWithin } from "./http/bounded-fetch.ts";
 import { findOrStart } from "./http/find-or-start.ts";
-import { HttpService } from "./http/http-service.ts";
-import { askTemplate, filledHeaders } from "./http/request-template.ts";
+import { filledHeaders } from "./http/request-template.ts";
 import { retryAfterMs } from "./http/retry-after.ts";
-import { triggerValues } from "./http/template.ts";
 import { requestHash } from "./look-up-key.ts";
 import { type MillraceConfig, millraceConfig } from "./millrace-config.ts";
+import { openStarter } from "./millrace-starter.ts";
 import { withDetails } from "./observed.ts";
 
 /**
@@ -22,7 +21,7 @@ export const millraceRunnerKind: RunnerKind<MillraceConfig> = {
   config: millraceConfig,
   create: (config, world) => {
     const stored = new StoredInvocations(config, world);
-    const starter = starterOf(config, world);
+    const starter = openStarter(config, world);
     const trigger: BuildRunner["trigger"] = async (request, signal) => {
       const name = { project: config.project ?? request.project, invocationId: invocationIdOf(request) };
       const build = {
@@ -45,7 +44,7 @@ export const millraceRunnerKind: RunnerKind<MillraceConfig> = {
         const { invocation, waitMs } = await stored.read(name, signal);
         const observation =
           invocation === undefined
-            ? ({ status: "accepted", providerState: "not_streamed" } as const)
+            ? notStreamed(starter.ended(name.invocationId))
             : observationOf(invocation, { clock: world.clock, disconnectedMs: config.disconnected_ms });
         return withDetails(observation, { url: stored.pageOf(name), retryAfterMs: waitMs });
       },
@@ -109,40 +108,6 @@ function failureOf(
   });
 }
 
-interface Starter {
-  start(request: TriggerRequest, how: { invocationId: string; signal: AbortSignal }): Promise<void>;
-  cancel(invocationId: string, signal: AbortSignal): Promise<void>;
-}
-
-function starterOf(config: MillraceConfig, world: RunnerWorld): Starter {
-  const { start } = config;
-  if (start.kind === "expected") return { start: async () => {}, cancel: async () => {} };
-  const service = new HttpService({
-    name: "The starter of Bazel",
-    baseUrl: start.base_url,
-    ...filledHeaders(start.headers, world),
-    limits: config.limits,
-    clock: world.clock,
-  });
-  return {
-    start: async (request, { invocationId, signal }) => {
-      const values = { ...triggerValues(request), invocation_id: invocationId };
-      await askTemplate(service, start.request, { call: "trigger", values, signal });
-    },
-    cancel: async (invocationId, signal) => {
-      if (start.cancel === undefined) return;
-      // 404, 409, 410: that Bazel has ended.
-      const accept = [404, 409, 410];
-      await askTemplate(service, start.cancel, {
-        call: "cancel",
-        values: { invocation_id: invocationId },
-        accept,
-        signal,
-      });
-    },
-  };
-}
-
 /**
  * A UUID (RFC 9562 version 8) that is the same for every try of one request. Bazel wants one and Millrace knows the
  * invocation by it.
@@ -168,6 +133,11 @@ function nameOf(buildId: string): InvocationName {
     kind: "not_found",
     message: `Millrace: ${buildId} is not the id of a build there`,
   });
+}
+
+function notStreamed(ended: string | undefined): BuildObservation {
+  if (ended === undefined) return { status: "accepted", providerState: "not_streamed" };
+  return { status: "failed", providerState: ended, noVerdict: "never_streamed" };
 }
 
 /**
