@@ -4,7 +4,8 @@
  *
  *   node bench/load/ack-server.ts [port 0]      prints `host:port`
  */
-import { createServer, type ServerHttp2Stream } from "node:http2";
+import { once } from "node:events";
+import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { google } from "@millrace/proto/gen/bes";
 import { GrpcUnframer, grpcPrefix } from "@millrace/test/model/fake-bazel/grpc-frames";
@@ -19,6 +20,7 @@ const streamId = {
   component: 3,
 };
 
+const windowBytes = 4 << 20;
 const emptyMessage = grpcPrefix(0);
 
 function serve(stream: ServerHttp2Stream, path: string): void {
@@ -53,9 +55,28 @@ function serve(stream: ServerHttp2Stream, path: string): void {
   stream.on("end", () => stream.end(acks()));
 }
 
-const server = createServer({ settings: { initialWindowSize: 4 << 20 } });
-server.on("session", (session) => session.setLocalWindowSize(4 << 20));
-server.on("stream", (stream: ServerHttp2Stream, headers) => serve(stream, headers[":path"] ?? ""));
-server.listen(Number(process.argv[2] ?? 0), "127.0.0.1", () => {
-  console.log(`127.0.0.1:${(server.address() as AddressInfo).port}`);
-});
+/** Starts the server on 127.0.0.1; port 0 is a free one. */
+export async function startAckServer(port: number): Promise<{ address: string; close(): void }> {
+  const sessions = new Set<ServerHttp2Session>();
+  const server = createServer({ settings: { initialWindowSize: windowBytes } });
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.setLocalWindowSize(windowBytes);
+    session.on("close", () => sessions.delete(session));
+  });
+  server.on("stream", (stream: ServerHttp2Stream, headers) => serve(stream, headers[":path"] ?? ""));
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.close();
+      for (const session of sessions) session.destroy();
+    },
+  };
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const { address } = await startAckServer(Number(process.argv[2] ?? 0));
+  console.log(address);
+}

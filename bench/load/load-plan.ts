@@ -34,7 +34,7 @@ export const usage = `usage: node bench/load/main.ts [options]
   --seconds S          measures so long, then finishes the builds under way (10)
   --builds N           instead: uploads so many builds
   --rate R             events per second and stream; flat out without it
-  --ramp S             seconds over which the uploaders begin (0)
+  --ramp S             seconds over which the uploaders begin (0; with a rate its gap, at most 10)
   --warm-up S          seconds after that which do not count (0)
   --processes K        that share the streams (1)
   --log FILE           appends a run log for the oracle
@@ -60,6 +60,7 @@ export function parseLoadCommand(args: readonly string[]): LoadCommand {
   }
   const streams = numberOf("streams", { text: values.streams, min: 1, max: 10_000, isWhole: true });
   const processes = numberOf("processes", { text: values.processes, min: 1, max: streams, isWhole: true });
+  const rate = numberOf("rate", { text: values.rate, min: 0 });
   const builds = values.builds;
   const seconds = builds === undefined ? (values.seconds ?? "10") : undefined;
   return {
@@ -71,14 +72,19 @@ export function parseLoadCommand(args: readonly string[]): LoadCommand {
       streams,
       seconds: seconds === undefined ? undefined : numberOf("seconds", { text: seconds, min: 0.01 }),
       builds: builds === undefined ? undefined : numberOf("builds", { text: builds, min: 1, isWhole: true }),
-      rate: numberOf("rate", { text: values.rate, min: 0 }),
-      rampSeconds: numberOf("ramp", { text: values.ramp, min: 0 }),
+      rate,
+      rampSeconds: numberOf("ramp", { text: values.ramp ?? String(usualRampSeconds(rate)), min: 0 }),
       warmUpSeconds: numberOf("warm-up", { text: values["warm-up"], min: 0 }),
       log: values.log,
       apiKey: values["api-key"],
       share: { index: 0, count: 1 },
     },
   };
+}
+
+/** Streams with a rate are spread over the gap between two events, as those of different people are. */
+function usualRampSeconds(rate: number): number {
+  return rate === 0 ? 0 : Math.min(10, 1 / rate);
 }
 
 /** The plan of one of `count` processes: its share of the streams and builds. */
@@ -99,7 +105,7 @@ function parseValues(args: readonly string[]) {
         seconds: { type: "string" },
         builds: { type: "string" },
         rate: { type: "string", default: "0" },
-        ramp: { type: "string", default: "0" },
+        ramp: { type: "string" },
         "warm-up": { type: "string", default: "0" },
         processes: { type: "string", default: "1" },
         log: { type: "string" },

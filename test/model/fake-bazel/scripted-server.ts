@@ -28,6 +28,8 @@ export interface ServedStream {
 /** How the server answers: called for each event and at half-close. */
 export interface Behaviour {
   onEvent?(sequence: number, stream: ServedStream): void;
+  /** The same, with the bytes that came. */
+  onRequest?(request: Buffer, stream: ServedStream): void;
   onHalfClose?(stream: ServedStream, received: readonly number[]): void;
   /** Status code of the nth lifecycle call (from 1); 0 is OK. */
   lifecycle?(call: number): number;
@@ -116,6 +118,7 @@ function serve(
     if (isOver) return;
     const { sequence } = decodeRequest(request);
     of.numbers.push(sequence);
+    of.behaviour.onRequest?.(request, stream);
     of.behaviour.onEvent?.(sequence, stream);
   });
   call.on("end", () => of.behaviour.onHalfClose?.(stream, of.numbers));
