@@ -190,6 +190,31 @@ describe("status", () => {
   });
 });
 
+describe("the organization's limit of requests", () => {
+  const left = (remaining: number) => ({
+    "ratelimit-limit": "200",
+    "ratelimit-remaining": String(remaining),
+    "ratelimit-reset": "42",
+  });
+
+  test.each([
+    [180, undefined],
+    [19, 42_000],
+    [0, 42_000],
+  ])("of which %d are left makes the next poll wait %j ms", async (remaining, retryAfterMs) => {
+    server.on({ path: `${builds}/27` }, { json: build("running"), headers: left(remaining) });
+    expect((await runner.status("buildkite/acme/mono/27", neverAborted)).retryAfterMs).toBe(retryAfterMs);
+  });
+
+  test("that is exceeded is tried again in the next window", async () => {
+    server.on({ path: `${builds}/27` }, { status: 429, headers: left(0) });
+    await expect(runner.status("buildkite/acme/mono/27", neverAborted)).rejects.toMatchObject({
+      kind: "transient",
+      retryAfterMs: 42_000,
+    });
+  });
+});
+
 describe("cancel", () => {
   test.each([
     [200, build("canceling")],

@@ -4,6 +4,8 @@ import { RunnerError } from "../runner-error.ts";
 import { findOrStart } from "./http/find-or-start.ts";
 import { HttpService } from "./http/http-service.ts";
 import { httpLimits, secretName, serviceUrl } from "./http/limits.ts";
+import { numberIn, sparingMs } from "./http/request-budget.ts";
+import { retryAfterMs } from "./http/retry-after.ts";
 import { fillText, pathSegment, template, triggerValues } from "./http/template.ts";
 import { lookUpKey } from "./look-up-key.ts";
 import { neededSecret } from "./needed-secret.ts";
@@ -72,6 +74,7 @@ export const buildkiteRunnerKind: RunnerKind<BuildkiteConfig> = {
       secrets: [token],
       limits: config.limits,
       clock: world.clock,
+      waitMs,
     });
     return buildkiteRunner(config, service);
   },
@@ -117,6 +120,16 @@ function buildkiteRunner(config: BuildkiteConfig, service: HttpService): BuildRu
       });
     },
   };
+}
+
+/** An organization has 200 requests a minute in all (buildkite.com/docs/apis/rest-api/limits). */
+function waitMs(headers: Headers, nowMs: number): number | undefined {
+  const asked = retryAfterMs(headers, nowMs);
+  const limit = numberIn(headers, "ratelimit-limit");
+  const remaining = numberIn(headers, "ratelimit-remaining");
+  const resetSeconds = numberIn(headers, "ratelimit-reset");
+  if (asked !== undefined || remaining === undefined || resetSeconds === undefined) return asked;
+  return sparingMs({ limit: limit ?? 0, remaining, resetMs: Math.min(3_600, resetSeconds) * 1_000 });
 }
 
 const keyName = "millrace-key";

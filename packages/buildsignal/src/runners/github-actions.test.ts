@@ -145,6 +145,8 @@ describe("trigger", () => {
   });
 });
 
+const resetAt = String(startMs / 1_000 + 90);
+
 describe("status", () => {
   test.each([
     ["queued", null, "accepted", "queued", undefined],
@@ -180,6 +182,36 @@ describe("status", () => {
     },
   );
 
+  test("is read again only when it has changed", async () => {
+    const polling = runner();
+    const tagged = (etag: string, status: string) => ({ json: workflowRun({ status }), headers: { etag } });
+    const left = { "x-ratelimit-limit": "5000", "x-ratelimit-remaining": "9", "x-ratelimit-reset": resetAt };
+    server.on(
+      { path: run },
+      tagged('"a"', "in_progress"),
+      { status: 304, headers: left },
+      tagged('"b"', "queued"),
+      { json: workflowRun({}) },
+      { json: workflowRun({}) },
+    );
+    const seen: unknown[] = [];
+    for (let poll = 0; poll < 5; poll += 1) seen.push(await polling.status(runId, neverAborted));
+    expect(seen).toMatchObject([
+      { status: "running" },
+      { status: "running", retryAfterMs: 60_000 },
+      { status: "accepted" },
+      { status: "accepted" },
+      { status: "accepted" },
+    ]);
+    expect(server.seen.map((one) => one.headers["if-none-match"])).toEqual([
+      undefined,
+      '"a"',
+      '"a"',
+      '"b"',
+      undefined,
+    ]);
+  });
+
   test("a renamed repository is followed on the same host", async () => {
     server.on({ path: run }, { status: 301, headers: { location: "/repositories/7/actions/runs/30433642" } });
     server.on(
@@ -189,7 +221,6 @@ describe("status", () => {
     expect(await runner().status(runId, neverAborted)).toMatchObject({ status: "running" });
   });
 
-  const resetAt = String(startMs / 1_000 + 90);
   test.each([
     ["403 with Retry-After", 403, { "retry-after": "60" }, "transient", 60_000],
     [

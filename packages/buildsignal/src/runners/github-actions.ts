@@ -1,9 +1,11 @@
 import { z } from "zod";
 import type { BuildObservation, BuildRunner, RunnerKind, TriggeredBuild, TriggerRequest } from "../runner.ts";
 import { classifyHttpStatus, type RunnerCall, RunnerError, type RunnerFailure } from "../runner-error.ts";
+import { ConditionalReads } from "./http/conditional-reads.ts";
 import { findOrStart } from "./http/find-or-start.ts";
 import { type HttpHead, HttpService } from "./http/http-service.ts";
 import { httpLimits, secretName, serviceUrl } from "./http/limits.ts";
+import { numberIn, sparingMs } from "./http/request-budget.ts";
 import { retryAfterMs, untilEpochSecondsMs } from "./http/retry-after.ts";
 import { fillText, pathSegment, template, triggerValues } from "./http/template.ts";
 import { lookUpKey } from "./look-up-key.ts";
@@ -118,6 +120,7 @@ function githubRunner(config: GithubConfig, service: HttpService): BuildRunner {
     const details = answer.read(dispatched);
     return identified(details.workflow_run_id, details.html_url);
   };
+  const reads = new ConditionalReads(service, run);
   return {
     trigger: (request, signal) =>
       findOrStart({
@@ -126,9 +129,8 @@ function githubRunner(config: GithubConfig, service: HttpService): BuildRunner {
         visibleAfterMs,
       }),
     status: async (buildId, signal) => {
-      const answer = await service.ask({ call: "status", method: "GET", path: pathOf(buildId), signal });
-      const one = answer.read(run);
-      return withDetails(observationOf(one), { url: one.html_url, retryAfterMs: answer.waitMs });
+      const { value, waitMs: retryAfterMs } = await reads.read(pathOf(buildId), signal);
+      return withDetails(observationOf(value), { url: value.html_url, retryAfterMs });
     },
     cancel: async (buildId, signal) => {
       // 409: it has ended.
@@ -182,6 +184,9 @@ function classify(answer: HttpHead, call: RunnerCall): RunnerFailure {
 
 function waitMs(headers: Headers, nowMs: number): number | undefined {
   const asked = retryAfterMs(headers, nowMs);
-  if (asked !== undefined || headers.get("x-ratelimit-remaining") !== "0") return asked;
-  return untilEpochSecondsMs(headers, { name: "x-ratelimit-reset", nowMs });
+  const limit = numberIn(headers, "x-ratelimit-limit");
+  const remaining = numberIn(headers, "x-ratelimit-remaining");
+  const resetMs = untilEpochSecondsMs(headers, { name: "x-ratelimit-reset", nowMs });
+  if (asked !== undefined || remaining === undefined || resetMs === undefined) return asked;
+  return sparingMs({ limit: limit ?? 0, remaining, resetMs });
 }
