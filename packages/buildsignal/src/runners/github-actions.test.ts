@@ -122,9 +122,12 @@ describe("trigger", () => {
       expect(server.of("POST")).toHaveLength(1);
     });
 
-    test("waits for the list when the run is not there yet", async () => {
-      server.on({ path: `${workflow}/runs` }, list(), list(), list(workflowRun({})));
-      server.on({ method: "POST", path: `${workflow}/dispatches` }, { status: 500 });
+    test.each([
+      ["was answered with 500", { status: 500 }, [list(), list()]],
+      ["got lost", reset, [list()]],
+    ])("waits for the list when the dispatch %s and the run is not there yet", async (_, reply, lists) => {
+      server.on({ path: `${workflow}/runs` }, ...lists, list(workflowRun({})));
+      server.on({ method: "POST", path: `${workflow}/dispatches` }, reply);
       const trying = runner(named);
       await expect(trying.trigger(request, neverAborted)).rejects.toMatchObject({
         kind: "transient",

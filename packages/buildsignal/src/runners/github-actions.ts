@@ -69,7 +69,7 @@ const runs = z.object({
 });
 const dispatched = z.object({ workflow_run_id: z.number().int().positive(), html_url: z.string().nullish() });
 
-/** The list of runs lags behind; seen are a few seconds. */
+/** The list of runs may lag behind the dispatch; GitHub states no bound. */
 const visibleAfterMs = 30_000;
 
 /**

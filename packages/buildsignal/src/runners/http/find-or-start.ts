@@ -22,15 +22,23 @@ export async function findOrStart(how: Starting): Promise<TriggeredBuild> {
   try {
     return await how.start();
   } catch (error) {
-    if (!(error instanceof RunnerError) || error.kind !== "uncertain") throw error;
+    if (!(error instanceof RunnerError)) throw error;
+    if (error.kind === "transient") throw later(error, how);
+    if (error.kind !== "uncertain") throw error;
     // A look-up that fails says nothing; what the start met says more.
     const started = await how.find().catch(() => undefined);
     if (started !== undefined) return started;
-    throw new RunnerError({
-      kind: "transient",
-      message: `${error.message}; no build carries the key yet`,
-      retryAfterMs: Math.max(error.retryAfterMs ?? 0, how.visibleAfterMs ?? 0),
-      cause: error,
-    });
+    throw later(error, how);
   }
+}
+
+/** To be tried again, once a build that was started is found. */
+function later(error: RunnerError, { visibleAfterMs = 0 }: Starting): RunnerError {
+  const retryAfterMs = Math.max(error.retryAfterMs ?? 0, visibleAfterMs);
+  return new RunnerError({
+    kind: "transient",
+    message: error.kind === "uncertain" ? `${error.message}; no build carries the key yet` : error.message,
+    ...(retryAfterMs === 0 ? {} : { retryAfterMs }),
+    cause: error,
+  });
 }
