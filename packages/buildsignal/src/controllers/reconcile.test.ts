@@ -103,6 +103,17 @@ test("a build that is terminal in our store is settled without asking", async ()
   expect([bench.world.polls, bench.request(1)?.reason]).toEqual([[], null]);
 });
 
+test("a dead letter of a build whose request has its verdict has it recorded, and nothing else", async () => {
+  inFlight();
+  bench.putRequest(1, "failed", { buildId: "main/b1" });
+  await build();
+  expect(bench.database.writes).toEqual([`publish record ${own}`]);
+  bench.database.writes.length = 0;
+  bench.putRequest(1, "failed", { buildId: "main/b1", reason: "timed_out" });
+  await build();
+  expect(bench.database.writes).toEqual([]);
+});
+
 test("a dead letter that races a live poll: one outcome, one slot freed", async () => {
   inFlight();
   bench.putQueue({ slots: [slotOf(own), slotOf("request/main/9")] });

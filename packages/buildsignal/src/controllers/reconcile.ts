@@ -2,6 +2,7 @@ import { errorText, MillraceError } from "@millrace/base/errors";
 import { type Build, hasVerdict, isTerminalState, type ValidationRequest } from "../entities.ts";
 import { done, type Outcome } from "../queue/outcome.ts";
 import { isTerminalStatus } from "../runner.ts";
+import { recordMessage } from "../topics.ts";
 import { cancelQuietly } from "./cancel-build.ts";
 import type { StageContext, StageMessage } from "./context.ts";
 import { endRequest } from "./end-request.ts";
@@ -26,7 +27,11 @@ export async function reconcileBuild(context: StageContext, message: StageMessag
   if (found === undefined) return dropped(context, `there is no build ${message.payload.id}`);
   const { build, request } = found;
   if (request === undefined) return dropped(context, `${build.id} has no request ${build.requestId}`);
-  if (isTerminalState(request.state)) return done;
+  if (isTerminalState(request.state)) {
+    // The crash that cost the last attempt may have come between the outcome and its message.
+    if (hasVerdict(request)) await context.store.transact((tx) => tx.publish(recordMessage(request)));
+    return done;
+  }
   return await failThroughBuild(context, message, { build, request });
 }
 
