@@ -6,7 +6,7 @@ import { libraryRules } from "./vocabulary.ts";
 type Bep = build_event_stream.BuildEvent.$Properties;
 
 /** Milliseconds that a build of so many targets takes. */
-export function durationMs(build: BuildSketch): number {
+function durationMs(build: BuildSketch): number {
   return 2_500 + build.recipe.configured * 37 + (build.serverPid % 1_000);
 }
 

@@ -2,7 +2,7 @@ import type { build_event_stream } from "@millrace/proto/gen/bep";
 import type { WorkloadName } from "./workload.ts";
 
 /** The name of a BEP payload. */
-export type Kind = Exclude<build_event_stream.BuildEvent["payload"], undefined>;
+type Kind = Exclude<build_event_stream.BuildEvent["payload"], undefined>;
 
 /** How many events of each kind a build has; with the end of the stream these are all. */
 export type Recipe = Readonly<Record<keyof typeof counts, number>>;

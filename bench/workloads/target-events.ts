@@ -8,7 +8,7 @@ type BepFile = build_event_stream.File.$Properties;
 
 const outputRoot = ["bazel-out", "k8-fastbuild", "bin"];
 
-export function completedId(target: TargetSketch): build_event_stream.BuildEventId.$Properties {
+function completedId(target: TargetSketch): build_event_stream.BuildEventId.$Properties {
   return { targetCompleted: { label: target.label, configuration: { id: target.configuration } } };
 }
 
@@ -50,17 +50,15 @@ export function completedEvent(build: BuildSketch, target: TargetSketch, namedSe
 }
 
 function failedEvent(target: TargetSketch): Bep {
-  const { files, label, configuration, rule } = target;
-  const primaryOutput = `${outputRoot.join("/")}/${files[0]?.name}`;
-  const message = `${rule.mnemonic} of ${label} failed: (Exit 1): process-wrapper failed: error executing command`;
+  const message = `${target.rule.mnemonic} of ${target.label} failed: (Exit 1): process-wrapper failed: error executing command`;
   return {
     id: completedId(target),
-    children: [{ actionCompleted: { primaryOutput, label, configuration: { id: configuration } } }],
+    children: [actionId(target)],
     completed: { success: false, tag: [...target.tags], failureDetail: { message } },
   };
 }
 
-export function actionId(target: TargetSketch): build_event_stream.BuildEventId.$Properties {
+function actionId(target: TargetSketch): build_event_stream.BuildEventId.$Properties {
   const { label, configuration, files } = target;
   const primaryOutput = `${outputRoot.join("/")}/${files[0]?.name}`;
   return { actionCompleted: { primaryOutput, label, configuration: { id: configuration } } };

@@ -43,7 +43,7 @@ export function planTests(build: BuildSketch): TestPlan[] {
   });
 }
 
-export function testResultId(
+function testResultId(
   target: TargetSketch,
   execution: Execution,
 ): build_event_stream.BuildEventId.$Properties {
