@@ -55,7 +55,7 @@ test("what was acked is in the file 100 ms later, without an end", async () => {
   const log = new RunLogWriter(file, clock);
   log.begin(build("one")).acked(5);
   await clock.advance(100);
-  await expect.poll(() => readFileSync(file, "utf8")).toContain('"to":5');
+  await expect.poll(() => readFileSync(file, "utf8"), { timeout: 30_000 }).toContain('"to":5');
   expect(await readBuilds(file)).toEqual([
     { build: { kind: "build", ...build("one") }, ackedTo: 5, end: undefined },
   ]);

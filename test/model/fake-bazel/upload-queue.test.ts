@@ -46,6 +46,21 @@ test("whatever is sent, acknowledged and broken: each stream carries on at the f
   );
 });
 
+test("after a break many unacknowledged events are sent again as they were", () => {
+  const queue = new UploadQueue(numbers(100), "last-sending");
+  const at = { nowMs: 0, dueMs: 0 };
+  for (let sequence = 1; sequence <= 100; sequence += 1) {
+    queue.takeNext(at);
+    if (sequence % 10 === 0) queue.acknowledge(sequence / 10, 0);
+  }
+  queue.startOver();
+  for (let sequence = 11; sequence <= 100; sequence += 1) {
+    const next = queue.takeNext(at);
+    expect([next?.sequence, String(next?.request), next?.again]).toEqual([sequence, String(sequence), true]);
+  }
+  expect([queue.takeNext(at), queue.allIsSent, queue.unackedCount]).toEqual([undefined, true, 90]);
+});
+
 test.each([
   ["last-sending", 3],
   ["first-due", 95],
