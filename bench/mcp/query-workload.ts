@@ -2,9 +2,11 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { systemClock } from "@millrace/base/clock";
 import { createFilter } from "@millrace/mcp/pages/match";
 import { countRows, fileStart, type RowPosition, readRows } from "@millrace/mcp/pages/row-page";
+import { createRedactor } from "@millrace/mcp/redact/redactor";
 import { file } from "@millrace/mcp/store/layout";
 import {
   check,
+  directoryBytes,
   freshRoot,
   type Measured,
   openStore,
@@ -15,6 +17,7 @@ import {
 } from "./harness.ts";
 
 const label = (row: number): string => `//benchmark/package:target_${String(row).padStart(12, "0")}`;
+const redactor = createRedactor([]);
 const forever = Number.MAX_SAFE_INTEGER;
 
 /** A query of many rows: counting, paging, a rare filter, finishing. */
@@ -29,7 +32,7 @@ export async function queryWorkload(parameters: Parameters): Promise<Measured> {
   await store.commit({ ...invocation, state: "running" });
   const page = (from: RowPosition, limit: number, filter?: ReturnType<typeof createFilter>) =>
     readRows({
-      ...{ path, from, limit, filter, redact: (line: string) => line },
+      ...{ path, from, limit, filter, redact: redactor.text },
       ...{ timeBudgetMs: forever, clock: systemClock },
     });
   const counted = await timed(() => ({ count: countRows(path), sample: page(fileStart, 3) }));
@@ -55,7 +58,13 @@ export async function queryWorkload(parameters: Parameters): Promise<Measured> {
     );
     return found.ms;
   };
+  const absent = await timed(() =>
+    page(fileStart, 100, createFilter("NoSuchWord", { caseSensitive: false })),
+  );
+  check(absent.value.rows.length === 0 && absent.value.next === undefined, "the whole file is searched");
   return {
+    query_store_bytes: directoryBytes(store.layout.root),
+    query_filter_letters: absent.ms,
     query_count_sample: counted.ms,
     query_first_page: first.ms,
     query_next_page: second.ms,

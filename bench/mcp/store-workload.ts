@@ -1,8 +1,9 @@
-import { writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { systemClock } from "@millrace/base/clock";
 import { silentLog } from "@millrace/base/log";
 import { Maintainer } from "@millrace/mcp/maintain/maintainer";
 import { createRedactor } from "@millrace/mcp/redact/redactor";
+import { readMarkers } from "@millrace/mcp/store/journal";
 import { file } from "@millrace/mcp/store/layout";
 import type { Store } from "@millrace/mcp/store/store";
 import {
@@ -86,19 +87,9 @@ export async function gcWorkload(parameters: Parameters): Promise<Measured> {
   await store.create(live);
   const before = [...store.index.all()].reduce((sum, entry) => sum + 4096 + entry.payloadBytes, 0);
   const target = Math.floor(before / 2);
-  const waits: number[] = [];
-  let isDone = false;
-  const sampling = (async () => {
-    while (!isDone) {
-      const since = systemClock.monotonic();
-      await new Promise<void>((resolve) => setImmediate(resolve));
-      store.lookup(live.request.id);
-      waits.push(systemClock.monotonic() - since);
-    }
-  })();
+  const readers = readMeanwhile(store, live.request.id);
   const pass = await timed(() => maintainerOf(store, target).pass());
-  isDone = true;
-  await sampling;
+  const waits = await readers.stop();
   const after = [...store.index.all()].reduce((sum, entry) => sum + 4096 + entry.payloadBytes, 0);
   check(after <= target * 0.8 + 8192, "the low-water mark is reached");
   check(store.lookup(live.request.id)?.state === "queued", "a live record stays");
@@ -106,7 +97,41 @@ export async function gcWorkload(parameters: Parameters): Promise<Measured> {
     pass.value.kind === "done" && pass.value.removed === parameters.invocations + 1 - store.index.size,
     "each removal is reported",
   );
-  return { gc: pass.ms, gc_lookup_p95: percentile(waits, 95) };
+  check(readdirSync(store.layout.trash).length === 0, "what was removed is off the disk");
+  return {
+    gc: pass.ms,
+    gc_lookup_p95: percentile(waits.lookups, 95),
+    gc_inspect_p95: percentile(waits.inspects, 95),
+  };
+}
+
+/**
+ * Looks a record up and reads it, again and again, while other work is done: milliseconds from wanting to having, the wait for
+ * a turn of the event loop included, for with one thread that is the wait.
+ */
+function readMeanwhile(
+  store: Store,
+  id: string,
+): { stop(): Promise<{ lookups: readonly number[]; inspects: readonly number[] }> } {
+  const waits = { lookups: [] as number[], inspects: [] as number[] };
+  let isDone = false;
+  const reading = (async () => {
+    while (!isDone) {
+      const since = systemClock.monotonic();
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      store.lookup(id);
+      waits.lookups.push(systemClock.monotonic() - since);
+      store.read(id);
+      waits.inspects.push(systemClock.monotonic() - since);
+    }
+  })();
+  return {
+    stop: async () => {
+      isDone = true;
+      await reading;
+      return waits;
+    },
+  };
 }
 
 /** Commits and bytes of one life, and finishing a build and a test of 500 results. */
@@ -158,7 +183,7 @@ export async function writersWorkload(parameters: Parameters): Promise<Measured>
   const measured: Measured = {};
   for (const writers of [1, 8, 32]) {
     const store = openStore(freshRoot());
-    await life(store);
+    const known = await life(store);
     const times: number[] = [];
     let left = parameters.concurrencyOperations;
     const work = async (): Promise<void> => {
@@ -169,16 +194,26 @@ export async function writersWorkload(parameters: Parameters): Promise<Measured>
     };
     const all = await timed(() => Promise.all(Array.from({ length: writers }, work)));
     check(store.index.size === parameters.concurrencyOperations + 1, "every life is recorded");
-    measured[`writers_${writers}_per_s`] = (parameters.concurrencyOperations * 1000) / all.ms;
     for (const p of [50, 95, 99]) measured[`writers_${writers}_p${p}`] = percentile(times, p);
+    const levels = parameters.concurrencyOperations + 1;
+    check(readMarkers(store.layout.changes).length === 1, "one publisher has one marker");
+    left = parameters.concurrencyOperations;
+    const readers = readMeanwhile(store, known);
+    await Promise.all(Array.from({ length: writers }, work));
+    const waits = await readers.stop();
+    check(store.index.size === levels + parameters.concurrencyOperations, "also while others read");
+    measured[`writers_${writers}_lookup_p95`] = percentile(waits.lookups, 95);
+    measured[`writers_${writers}_inspect_p95`] = percentile(waits.inspects, 95);
+    measured[`writers_${writers}_per_s`] = (parameters.concurrencyOperations * 1000) / all.ms;
   }
   return measured;
 }
 
-async function life(store: Store): Promise<void> {
+async function life(store: Store): Promise<string> {
   const one = queuedInvocation(store);
   await store.create(one);
   await store.commit({ ...one, state: "starting" });
   await store.commit({ ...one, state: "running" });
   await store.commit(terminal({ ...one, state: "running" }));
+  return one.request.id;
 }

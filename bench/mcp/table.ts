@@ -29,6 +29,13 @@ const rows: readonly RowSpec[] = [
     published: "114.4",
     target: { most: 110 },
   },
+  {
+    name: "query_filter_letters",
+    what: "the same for a word of letters that is nowhere, any case, ms",
+    published: "–",
+    target: { most: 110 },
+  },
+  { name: "query_store_bytes", what: "bytes of the query's store", published: "–", target: undefined },
   { name: "lookup_p95_us_2000", what: "point look-up p95, µs", published: "0.167", target: { most: 0.5 } },
   {
     name: "open_snapshot_2000",
@@ -70,6 +77,7 @@ const rows: readonly RowSpec[] = [
   },
   { name: "gc", what: "retention by size over 2,000, ms", published: "366", target: { most: 366 } },
   { name: "gc_lookup_p95", what: "look-up p95 meanwhile, ms", published: "–", target: { most: 1 } },
+  { name: "gc_inspect_p95", what: "read of a record p95 meanwhile, ms", published: "–", target: undefined },
   { name: "life_commits", what: "manifest commits per life", published: "4", target: { most: 4 } },
   { name: "life_bytes", what: "manifest bytes per life", published: "3,145", target: { most: 3145 } },
   { name: "life_recounts", what: "payload counts per life", published: "2", target: { most: 2 } },
@@ -81,6 +89,20 @@ const rows: readonly RowSpec[] = [
   { name: "writers_32_per_s", what: "32 writers", published: "959", target: undefined },
   { name: "writers_8_ratio", what: "8 writers ÷ 1 writer", published: "1.54", target: { least: 1.5 } },
   { name: "writers_32_ratio", what: "32 writers ÷ 1 writer", published: "0.97", target: { least: 1.5 } },
+  ...[1, 8, 32].flatMap((writers): RowSpec[] => [
+    {
+      name: `writers_${writers}_lookup_p95`,
+      what: `look-up p95 beside ${writers === 1 ? "1 writer" : `${writers} writers`}, ms`,
+      published: "0.001 (of its own thread)",
+      target: undefined,
+    },
+    {
+      name: `writers_${writers}_inspect_p95`,
+      what: `read p95 beside ${writers === 1 ? "1 writer" : `${writers} writers`}, ms`,
+      published: "0.001 (of its own thread)",
+      target: undefined,
+    },
+  ]),
   { name: "writers_1_p95", what: "1 writer p95, ms", published: "1.151", target: undefined },
   { name: "writers_8_p95", what: "8 writers p95, ms", published: "6.462", target: undefined },
   { name: "writers_32_p95", what: "32 writers p95, ms", published: "43.391", target: undefined },

@@ -1,5 +1,13 @@
 import { execFile, execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { systemClock } from "@millrace/base/clock";
@@ -55,6 +63,7 @@ test.each([
   ["evidence", "interrupted"],
   ["sidecar", "interrupted"],
   ["final-announced", "interrupted"],
+  ["final-written", "succeeded"],
   ["final", "succeeded"],
 ])(
   "killed at %s: the next maintainer makes it %s, for itself, for others, and after a restart",
@@ -95,6 +104,7 @@ function canMount(): boolean {
 test.skipIf(!canMount()).each([
   ["a full disk", "mount -t tmpfs -o size=256k tmpfs", "fill", /disk is full|ENOSPC/],
   ["a read-only root", "mount -t tmpfs -o ro tmpfs", "none", /cannot use|read-only|no permission/],
+  ["a root that becomes read-only", "mount -t tmpfs tmpfs", "remount", /EROFS|read-only|no permission/],
 ])("%s is told as what it is", async (_name, mount, step, said) => {
   const cache = path.join(home, "cache");
   mkdirSync(cache);
@@ -103,6 +113,63 @@ test.skipIf(!canMount()).each([
     execFile("unshare", ["-Urm", "sh", "-c", script], (_error, stdout, stderr) => resolve(stdout + stderr));
   });
   expect(output).toMatch(said);
+});
+
+test.skipIf(!canMount())("retention makes room on a disk that is full to the last byte", async () => {
+  const cache = path.join(home, "cache");
+  mkdirSync(cache);
+  const full = path.join(import.meta.dirname, "full-disk.child.ts");
+  const script = `mount -t tmpfs -o size=1m tmpfs "${cache}" && exec "${process.execPath}" "${full}" "${cache}"`;
+  const output = await new Promise<string>((resolve) => {
+    execFile("unshare", ["-Urm", "sh", "-c", script], (_error, stdout, stderr) => resolve(stdout + stderr));
+  });
+  const [filled, refused, report, room] = output.split("\n");
+  expect(filled).toContain("ENOSPC");
+  expect(refused).toContain("the disk is full");
+  expect(report).toMatch(/"removed":([89]|1\d),.* left [678]$/);
+  expect(room).toBe("there is room again");
+});
+
+test("upkeep beside damaged and newer records: told, kept, and not in the way of the rest", async () => {
+  const [damaged = ""] = await live("final");
+  const [newer = ""] = await live("running");
+  const [orphan = ""] = await live("running");
+  const store = open();
+  const manifest = (id: string): string => store.pathOf(id, "manifest.json");
+  writeFileSync(manifest(damaged), '{"schema_version":1,"request"');
+  writeFileSync(manifest(newer), '{"schema_version":99}');
+  const next = open();
+  const settings = {
+    retentionDays: 0,
+    successEvidenceHours: 0,
+    failureEvidenceHours: 0,
+    maximumStorageBytes: 1,
+  };
+  const upkeep = new Maintainer(
+    { store: next, redactor: createRedactor([]), clock: systemClock, log: silentLog },
+    settings,
+  );
+  expect(await upkeep.pass()).toMatchObject({ kind: "done", recovered: 1 });
+  expect(await upkeep.pass()).toMatchObject({ kind: "done" });
+  expect([...next.damaged.keys()].sort()).toEqual([damaged, newer].sort());
+  expect(readFileSync(manifest(newer), "utf8")).toBe('{"schema_version":99}');
+  expect(readFileSync(manifest(damaged), "utf8")).toContain('"request"');
+  expect(() => next.read(newer)).toThrow("use a newer millrace");
+  expect(next.lookup(orphan)).toBeUndefined();
+  for (const one of [store, next]) await one.close();
+});
+
+test("a directory of ours that is a link is refused, wherever it stands", async () => {
+  const elsewhere = path.join(home, "elsewhere");
+  mkdirSync(elsewhere);
+  for (const name of ["invocations", "changes", "trash"]) {
+    const cache = path.join(home, "cache");
+    mkdirSync(cache, { recursive: true });
+    symlinkSync(elsewhere, path.join(cache, name));
+    expect(() => open()).toThrow("a link");
+    rmSync(cache, { recursive: true });
+  }
+  expect(readdirSync(elsewhere)).toEqual([]);
 });
 
 test("links do not lead out: of the workspace roots, nor of the output base", () => {
@@ -154,9 +221,22 @@ test("upkeep against readers: a page under way is not broken, a removed record i
       await new Promise((resolve) => setImmediate(resolve));
     }
   })();
+  // Another server's look-ups meanwhile: what it still lists it can read, or it is told that it was removed.
+  const other = open();
   const report = await maintainer(store, 100_000).pass();
   isDone = true;
   await reading;
+  for (const { id } of [...other.index.all()]) {
+    if (store.lookup(id) === undefined) expect(() => other.read(id)).toThrow("retention has removed it");
+    else expect(other.read(id).state).toBe("succeeded");
+  }
+  await expect
+    .poll(() => {
+      other.refresh();
+      return other.index.size;
+    })
+    .toBe(store.index.size);
+  await other.close();
   expect(report).toMatchObject({ kind: "done" });
   // Whole pages or nothing.
   expect([...seen].every((count) => count === 10 || count === 0)).toBe(true);

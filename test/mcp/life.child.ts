@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { systemClock } from "@millrace/base/clock";
 import { MillraceError } from "@millrace/base/errors";
@@ -42,12 +43,19 @@ try {
   die("starting");
   await store.commit({ ...invocation, state: "running" });
   die("running");
+  if (step === "remount") execFileSync("mount", ["-o", "remount,ro", root]);
   writeFileSync(store.pathOf(id, "stdout.log"), "x".repeat(step === "fill" ? 400_000 : 4096));
   die("evidence");
   store.writeSidecar(id, "details.json", { targets: [{ label: "//a", success: true }] });
   die("sidecar");
+  const final: Invocation = { ...invocation, state: "succeeded", finished_at_ms: systemClock.now() };
+  if (step === "final-written") {
+    // In one turn of the queue: written, and then dead before the notice.
+    void store.commit(final);
+    await store.queue.commit(id, () => process.kill(process.pid, "SIGKILL"));
+  }
   await dieAnnounced("final-announced");
-  await store.commit({ ...invocation, state: "succeeded", finished_at_ms: systemClock.now() });
+  await store.commit(final);
   die("final");
   await store.close();
 } catch (error) {

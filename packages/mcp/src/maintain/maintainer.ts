@@ -1,7 +1,6 @@
-import { readdirSync, rmdirSync, rmSync, unlinkSync } from "node:fs";
-import path from "node:path";
+import { readdirSync, unlinkSync } from "node:fs";
 import { every } from "@millrace/base/clock";
-import { errorCode, errorText } from "@millrace/base/errors";
+import { errorCode, errorText, MillraceError } from "@millrace/base/errors";
 import type { Log } from "@millrace/base/log";
 import type { Tools } from "../conclude/conclude.ts";
 import {
@@ -17,6 +16,7 @@ import { reload } from "../store/open-index.ts";
 import { writeSnapshot } from "../store/snapshot.ts";
 import { uuid7TimeMs } from "../store/uuid7.ts";
 import { listShards } from "../store/walk.ts";
+import { emptyTrash, removeCopiesOfDead } from "./leavings.ts";
 import { recoverOrphans } from "./recover.ts";
 import { planRetention, type RetentionSettings } from "./retention.ts";
 
@@ -86,8 +86,10 @@ export class Maintainer {
   private async passLocked(lock: HeldLock): Promise<MaintenanceReport> {
     const { store, clock } = this.tools;
     try {
+      // First of all, for on a full disk the rest needs the room.
+      await emptyTrash(store.layout);
       store.refresh();
-      const dead = await this.takeOverDeadPublishers();
+      const dead = await this.takeOverWhereThereIsRoom();
       const recovered = await recoverOrphans(this.tools);
       const plan = planRetention(store.index.oldest(), { settings: this.settings, nowMs: clock.now() });
       await this.expireEvidence(plan.expireEvidence);
@@ -101,8 +103,8 @@ export class Maintainer {
       };
     } finally {
       lock.release();
-      this.removeCopiesOfDead();
-      await this.emptyTrash();
+      removeCopiesOfDead(store.layout, clock.now());
+      await emptyTrash(store.layout);
     }
   }
 
@@ -130,6 +132,17 @@ export class Maintainer {
     return dead;
   }
 
+  /** On a full disk it waits for the next pass: this one makes room. */
+  private async takeOverWhereThereIsRoom(): Promise<ReturnType<typeof readMarkers>> {
+    try {
+      return await this.takeOverDeadPublishers();
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      this.tools.log.warn("dead servers are not cleared away", { error: errorText(error) });
+      return [];
+    }
+  }
+
   private async expireEvidence(ids: readonly string[]): Promise<void> {
     const { store } = this.tools;
     for (const id of ids) {
@@ -143,10 +156,22 @@ export class Maintainer {
   }
 
   private async remove(ids: readonly string[]): Promise<void> {
-    const { store } = this.tools;
     for (let at = 0; at < ids.length; at += removalsPerNotice) {
-      await Promise.all(ids.slice(at, at + removalsPerNotice).map((id) => store.remove(id)));
+      const some = ids.slice(at, at + removalsPerNotice);
+      try {
+        await this.removeSome(some);
+      } catch (error) {
+        if (!isDiskFull(error)) throw error;
+        // Even a removal is written down first. What is going anyway makes the room for that.
+        for (const id of some)
+          for (const name of evidenceFiles) removeIfThere(this.tools.store.pathOf(id, name));
+        await this.removeSome(some.filter((id) => this.tools.store.lookup(id) !== undefined));
+      }
     }
+  }
+
+  private async removeSome(ids: readonly string[]): Promise<void> {
+    await Promise.all(ids.map((id) => this.tools.store.remove(id)));
   }
 
   /** Directories whose creation was interrupted before there was a manifest. */
@@ -170,49 +195,10 @@ export class Maintainer {
     journals.set(store.publisher.id, store.publisher.settled);
     writeSnapshot(store.layout.snapshot, { journals, shards, entries: [...store.index.oldest()] });
   }
-
-  /** Copies of a Millrace server's builds belong to the process that made them. */
-  private removeCopiesOfDead(): void {
-    const { store, clock } = this.tools;
-    const { ofServer, changes } = store.layout;
-    for (const publisher of namesIn(ofServer)) {
-      const isDead = publisherIsDead(changes, { publisher, nowMs: clock.now() });
-      if (isDead) rmSync(path.join(ofServer, publisher), { recursive: true, force: true });
-    }
-  }
-
-  /** Outside of every lock, a few at a time so that answers do not wait. */
-  private async emptyTrash(): Promise<void> {
-    const { trash } = this.tools.store.layout;
-    let removed = 0;
-    for (const name of readdirSync(trash)) {
-      removeFlat(path.join(trash, name));
-      removed += 1;
-      if (removed % removalsPerTurn === 0) await new Promise<void>((resolve) => setImmediate(resolve));
-    }
-  }
 }
 
-const removalsPerTurn = 4;
-
-/** An invocation's directory holds files only, so this is a tenth of what a recursive removal costs. */
-function removeFlat(directory: string): void {
-  try {
-    for (const name of readdirSync(directory)) unlinkSync(path.join(directory, name));
-    rmdirSync(directory);
-  } catch {
-    // Not as we make them: a damaged or foreign entry.
-    rmSync(directory, { recursive: true, force: true });
-  }
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return [];
-    throw error;
-  }
+function isDiskFull(error: unknown): boolean {
+  return error instanceof MillraceError && ["mcp-store-enospc", "mcp-store-edquot"].includes(error.code);
 }
 
 function removeIfThere(file: string): void {

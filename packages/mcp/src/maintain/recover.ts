@@ -1,4 +1,6 @@
 import { readdirSync, unlinkSync } from "node:fs";
+import { errorText } from "@millrace/base/errors";
+import type { Log } from "@millrace/base/log";
 import { BepFile } from "../capture/bep-file.ts";
 import { conclude, type Tools } from "../conclude/conclude.ts";
 import { publisherIsDead } from "../store/journal.ts";
@@ -7,10 +9,10 @@ import { isTerminal } from "../store/record.ts";
 
 /**
  * Finishes the records that a dead server left: what its build had said until then is read from the retained events, so
- * an interrupted run still tells its failures. Returns how many there were.
+ * an interrupted run still tells its failures. Returns how many were finished.
  */
-export async function recoverOrphans(tools: Tools): Promise<number> {
-  const { store, clock } = tools;
+export async function recoverOrphans(tools: Tools & { readonly log: Log }): Promise<number> {
+  const { store, clock, log } = tools;
   const verdicts = new Map<string, boolean>();
   const isDead = (owner: string): boolean => {
     const known = verdicts.get(owner);
@@ -22,8 +24,17 @@ export async function recoverOrphans(tools: Tools): Promise<number> {
     return verdict;
   };
   const orphans = [...store.index.all()].filter((entry) => !isTerminal(entry.state) && isDead(entry.owner));
-  for (const orphan of orphans) await recover(orphan.id, tools);
-  return orphans.length;
+  let recovered = 0;
+  for (const { id } of orphans) {
+    try {
+      await recover(id, tools);
+      recovered += 1;
+    } catch (error) {
+      // A full disk, or damage within: it stays as it is for the next pass, and the rest of upkeep goes on.
+      log.warn("a dead server's invocation could not be finished", { id, error: errorText(error) });
+    }
+  }
+  return recovered;
 }
 
 async function recover(id: string, tools: Tools): Promise<void> {

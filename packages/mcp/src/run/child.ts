@@ -32,12 +32,21 @@ export interface StopGraces {
 }
 
 /**
- * Starts the program in the middle argument with a watcher beside it, in one process group. The watcher reads a pipe that only
- * we hold: when this process dies, however, the group gets SIGINT and ten seconds later SIGKILL. `exec` makes the
- * program take the shell's place, so its pid is the group's.
+ * Starts the program with a watcher beside it, in one process group. The watcher reads a pipe that only we hold: when this
+ * process dies, however, the group gets SIGINT, and SIGKILL once the program has ended or after ten seconds. `exec`
+ * makes the program take the shell's place, so its pid is the group's.
  */
 const launcher = `
-( trap '' INT TERM; read -r word <&3; [ "$word" = done ] && exit 0; kill -INT -$$ 2>/dev/null; sleep 10; kill -KILL -$$ 2>/dev/null ) >/dev/null 2>&1 &
+(
+  trap '' INT TERM
+  read -r word <&3
+  [ "$word" = done ] && exit 0
+  kill -INT -$$ 2>/dev/null
+  tries=100
+  while [ $tries -gt 0 ] && kill -0 $$ 2>/dev/null; do sleep 0.1; tries=$((tries - 1)); done
+  sleep 0.5
+  kill -KILL -$$ 2>/dev/null
+) >/dev/null 2>&1 &
 exec 3<&-
 exec "$@"
 `;

@@ -37,7 +37,8 @@ export function tryLock(at: { directory: string; purpose: string; clock: Clock }
     const mine = top + 1;
     if (!create(at, mine)) continue;
     if (highest(at.directory) !== mine) {
-      unlinkSync(`${at.directory}/${mine}`);
+      // Whoever is above may have cleared it away already.
+      removeIfThere(`${at.directory}/${mine}`);
       continue;
     }
     removeBelow(at.directory, mine);
@@ -110,13 +111,16 @@ let creations = 0;
 
 function removeBelow(directory: string, generation: number): void {
   for (const name of namesOf(directory)) {
-    if (Number(name) < generation) {
-      try {
-        unlinkSync(`${directory}/${name}`);
-      } catch {
-        // Another contender cleans as well.
-      }
-    }
+    // Another contender cleans as well.
+    if (Number(name) < generation) removeIfThere(`${directory}/${name}`);
+  }
+}
+
+function removeIfThere(file: string): void {
+  try {
+    unlinkSync(file);
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT") throw error;
   }
 }
 

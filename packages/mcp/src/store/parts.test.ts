@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { systemClock } from "@millrace/base/clock";
+import { type Clock, systemClock } from "@millrace/base/clock";
 import { ScriptedClock } from "@millrace/base/scripted-clock";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -62,6 +62,51 @@ test("the lock of a dead process is taken over", () => {
   const dead = { ...ownIdentity(), started: "1", purpose: "dead", acquired_at_ms: 0 };
   writeFileSync(path.join(directory, "lock", "7"), JSON.stringify(dead));
   expect(lock("two").kind).toBe("held");
+});
+
+/** A clock by which `action` happens while a contender is between looking at the lock and taking it. */
+function clockThat(action: () => void): Clock {
+  let isDone = false;
+  return {
+    ...systemClock,
+    now: () => {
+      if (!isDone) {
+        isDone = true;
+        action();
+      }
+      return systemClock.now();
+    },
+  };
+}
+
+test.each([
+  ["taken", ["hold"]],
+  ["taken, given back and taken again", ["take", "hold"]],
+  ["taken and given back twice and taken again", ["take", "take", "hold"]],
+])("a contender that stalls does not steal a lock that was %s meanwhile", (_name, steps) => {
+  const first = lock("first");
+  if (first.kind === "held") first.lock.release();
+  const late = tryLock({
+    directory: path.join(directory, "lock"),
+    purpose: "late",
+    clock: clockThat(() => {
+      for (const step of steps) {
+        const taken = lock(step);
+        expect(taken.kind).toBe("held");
+        if (step === "take" && taken.kind === "held") taken.lock.release();
+      }
+    }),
+  });
+  expect(late.kind === "busy" && late.holder.purpose).toBe("hold");
+});
+
+test("a contender that stalls gets a lock that is free again", () => {
+  const clock = clockThat(() => {
+    const taken = lock("take");
+    if (taken.kind === "held") taken.lock.release();
+  });
+  expect(tryLock({ directory: path.join(directory, "lock"), purpose: "late", clock }).kind).toBe("held");
+  expect(lock("other").kind).toBe("busy");
 });
 
 test("a process is told by its start time, not by its number alone", () => {

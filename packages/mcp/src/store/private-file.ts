@@ -47,7 +47,7 @@ export function storeError(what: string, cause: unknown): MillraceError {
   const code = errorCode(cause);
   const advice =
     code === "ENOSPC" || code === "EDQUOT"
-      ? ": the disk is full; run `millrace mcp gc` or free space"
+      ? ": the disk is full; free some space, then `millrace mcp gc` brings the store below its limit"
       : code === "EROFS" || code === "EACCES" || code === "EPERM"
         ? ": no permission to write there; choose another --cache-root"
         : "";

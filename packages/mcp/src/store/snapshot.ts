@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { errorCode } from "@millrace/base/errors";
 import { fileMode } from "./private-file.ts";
@@ -50,10 +50,14 @@ export function writeSnapshot(path: string, snapshot: Snapshot): void {
     crc: crc32(rows),
   };
   const temporary = `${path}.${process.pid}.tmp`;
-  writeFileSync(temporary, Buffer.concat([Buffer.from(`${magic}${JSON.stringify(head)}\n`), rows]), {
-    mode: fileMode,
-  });
-  renameSync(temporary, path);
+  const bytes = Buffer.concat([Buffer.from(`${magic}${JSON.stringify(head)}\n`), rows]);
+  try {
+    writeFileSync(temporary, bytes, { mode: fileMode });
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
 }
 
 function writeRow(rows: Buffer, at: { offset: number; entry: Entry; indexOf: (t: string) => number }): void {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { systemClock } from "@millrace/base/clock";
@@ -7,7 +7,9 @@ import { systemRandom } from "@millrace/base/random";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { file } from "./layout.ts";
 import type { Invocation } from "./record.ts";
+import { writeSnapshot } from "./snapshot.ts";
 import { Store } from "./store.ts";
+import { listShards } from "./walk.ts";
 
 let root = "";
 const stores: Store[] = [];
@@ -126,4 +128,22 @@ test("no temporary file is left behind", async () => {
   const store = open();
   const id = await wholeLife(store);
   expect(readdirSync(store.directory(id)).sort()).toEqual([file.manifest, file.stdout]);
+});
+
+test("what was added or removed behind the snapshot's back is seen at the next start", async () => {
+  const store = open();
+  const [gone, kept] = [await wholeLife(store), await wholeLife(store)];
+  const journals = new Map(store.journals).set(store.publisher.id, store.publisher.settled);
+  const shards = listShards(store.layout);
+  writeSnapshot(store.layout.snapshot, { journals, shards, entries: [...store.index.oldest()] });
+  // As a restored backup or a person does it: without a word in any journal.
+  rmSync(store.directory(gone), { recursive: true });
+  const copy = `${kept.slice(0, -12)}${kept.slice(-12).replace(/^./, (digit) => (digit === "0" ? "1" : "0"))}`;
+  cpSync(store.directory(kept), store.directory(copy), { recursive: true });
+  const manifest = store.pathOf(copy, file.manifest);
+  writeFileSync(manifest, readFileSync(manifest, "utf8").replaceAll(kept, copy));
+  const again = open();
+  expect(again.openedFrom).toBe("snapshot");
+  expect(again.lookup(gone)).toBeUndefined();
+  expect(again.lookup(copy)?.state).toBe("succeeded");
 });
