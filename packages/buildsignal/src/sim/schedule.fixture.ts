@@ -63,7 +63,10 @@ export class Schedule {
 
   kill(life: Life): void {
     life.isDead = true;
+    const timers = this.#timers.filter((timer) => timer.life === life);
     this.#timers = this.#timers.filter((timer) => timer.life !== life);
+    // Whoever slept goes on to an operation and learns there that it is dead; nothing of ours waits for ever.
+    for (const timer of timers) timer.action();
     const dropped = this.#waiting.filter((one) => one.life === life);
     this.#waiting = this.#waiting.filter((one) => one.life !== life);
     for (const one of dropped) one.stop();
