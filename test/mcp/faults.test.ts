@@ -46,9 +46,9 @@ function maintainer(store: Store, maximumStorageBytes = 1e12): Maintainer {
 }
 
 /** Lets a process live one invocation and die at `step`; resolves with what it printed. */
-function live(step: string): Promise<string[]> {
+function live(step: string, other = ""): Promise<string[]> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [child, path.join(home, "cache"), step], (_error, stdout) => {
+    execFile(process.execPath, [child, path.join(home, "cache"), step, other], (_error, stdout) => {
       resolve(stdout.trim().split("\n"));
     });
   });
@@ -92,6 +92,24 @@ test.each([
   },
 );
 
+test("a removal whose maker died before its notice is seen by all", async () => {
+  const [id = ""] = await live("final");
+  const cleaner = open();
+  await maintainer(cleaner).pass();
+  const witness = open();
+  expect(witness.lookup(id)?.state).toBe("succeeded");
+  await live("remove", id);
+  const next = open();
+  await maintainer(next).pass();
+  await expect
+    .poll(() => {
+      witness.refresh();
+      return witness.lookup(id);
+    })
+    .toBeUndefined();
+  for (const store of [cleaner, witness, next]) await store.close();
+});
+
 function canMount(): boolean {
   try {
     execFileSync("unshare", ["-Urm", "true"], { stdio: "ignore" });
@@ -104,7 +122,7 @@ function canMount(): boolean {
 test.skipIf(!canMount()).each([
   ["a full disk", "mount -t tmpfs -o size=256k tmpfs", "fill", /disk is full|ENOSPC/],
   ["a read-only root", "mount -t tmpfs -o ro tmpfs", "none", /cannot use|read-only|no permission/],
-  ["a root that becomes read-only", "mount -t tmpfs tmpfs", "remount", /EROFS|read-only|no permission/],
+  ["a root that becomes read-only", "mount -t tmpfs tmpfs", "read-only", /EROFS|read-only|no permission/],
 ])("%s is told as what it is", async (_name, mount, step, said) => {
   const cache = path.join(home, "cache");
   mkdirSync(cache);

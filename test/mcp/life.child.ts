@@ -7,8 +7,11 @@ import { systemRandom } from "@millrace/base/random";
 import type { Invocation } from "@millrace/mcp/store/record";
 import { Store } from "@millrace/mcp/store/store";
 
-/** Lives one invocation in the store that is its first argument, and dies by SIGKILL at the step that is its second. */
-const [root = "", step = ""] = process.argv.slice(2);
+/**
+ * Lives one invocation in the store that is its first argument, and dies by SIGKILL at the step that is its second. The step
+ * `remove` removes the invocation that is the third.
+ */
+const [root = "", step = "", other = ""] = process.argv.slice(2);
 const store = new Store({ root, clock: systemClock, random: systemRandom, log: silentLog });
 const invocation: Invocation = {
   request: {
@@ -35,6 +38,11 @@ async function dieAnnounced(at: string): Promise<void> {
 }
 
 try {
+  if (step === "remove") {
+    // In one turn of the queue: removed, and then dead before the notice.
+    void store.remove(other);
+    await store.queue.commit(id, () => process.kill(process.pid, "SIGKILL"));
+  }
   await dieAnnounced("create-announced");
   await store.create(invocation);
   die("created");
@@ -43,7 +51,10 @@ try {
   die("starting");
   await store.commit({ ...invocation, state: "running" });
   die("running");
-  if (step === "remount") execFileSync("mount", ["-o", "remount,ro", root]);
+  if (step === "read-only") {
+    execFileSync("mount", ["--bind", root, root]);
+    execFileSync("mount", ["-o", "remount,bind,ro", root]);
+  }
   writeFileSync(store.pathOf(id, "stdout.log"), "x".repeat(step === "fill" ? 400_000 : 4096));
   die("evidence");
   store.writeSidecar(id, "details.json", { targets: [{ label: "//a", success: true }] });

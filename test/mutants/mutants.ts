@@ -1,7 +1,9 @@
-/** A textual change that breaks one invariant of SPEC.md §4, and the test that must notice. */
+import { mcpMutants } from "./mcp-mutants.ts";
+
+/** A textual change that breaks one invariant of SPEC.md §4 or of another page, and the test that must notice. */
 export interface Mutant {
   readonly name: string;
-  readonly invariant: number;
+  readonly invariant: number | `STORE ${number}`;
   readonly file: string;
   readonly find: string;
   readonly replace: string;
@@ -90,4 +92,5 @@ export const mutants: readonly Mutant[] = [
     replace: "",
     killedBy: sweep,
   },
+  ...mcpMutants,
 ];

@@ -18,7 +18,7 @@ import { uuid7TimeMs } from "../store/uuid7.ts";
 import { listShards } from "../store/walk.ts";
 import { emptyTrash, removeCopiesOfDead } from "./leavings.ts";
 import { recoverOrphans } from "./recover.ts";
-import { planRetention, type RetentionSettings } from "./retention.ts";
+import { planRetention, type RetentionPlan, type RetentionSettings } from "./retention.ts";
 
 /** What one pass did. */
 export interface MaintenanceReport {
@@ -75,6 +75,16 @@ export class Maintainer {
 
   /** One pass, unless another process is at it. */
   async pass(): Promise<MaintenanceReport | MaintenanceBusy> {
+    try {
+      return await this.passOnce();
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      await this.makeRoom();
+      return this.passOnce();
+    }
+  }
+
+  private async passOnce(): Promise<MaintenanceReport | MaintenanceBusy> {
     const { store, clock } = this.tools;
     // Also when another process does the rest: nobody falls behind by more than one period.
     store.refresh();
@@ -83,15 +93,31 @@ export class Maintainer {
     return this.passLocked(attempt.lock);
   }
 
+  /**
+   * On a disk that is full to the last byte neither the lock nor the notice of a removal can be written. The raw output of what
+   * retention takes anyway goes first, without either: whoever else does the same removes the same files.
+   */
+  private async makeRoom(): Promise<void> {
+    const { store } = this.tools;
+    await emptyTrash(store.layout);
+    const plan = this.plan();
+    for (const id of [...plan.remove, ...plan.expireEvidence]) {
+      for (const name of evidenceFiles) removeIfThere(store.pathOf(id, name));
+    }
+  }
+
+  private plan(): RetentionPlan {
+    const { store, clock } = this.tools;
+    return planRetention(store.index.oldest(), { settings: this.settings, nowMs: clock.now() });
+  }
+
   private async passLocked(lock: HeldLock): Promise<MaintenanceReport> {
     const { store, clock } = this.tools;
     try {
-      // First of all, for on a full disk the rest needs the room.
-      await emptyTrash(store.layout);
       store.refresh();
-      const dead = await this.takeOverWhereThereIsRoom();
+      const dead = await this.takeOverDeadPublishers();
       const recovered = await recoverOrphans(this.tools);
-      const plan = planRetention(store.index.oldest(), { settings: this.settings, nowMs: clock.now() });
+      const plan = this.plan();
       await this.expireEvidence(plan.expireEvidence);
       await this.remove([...plan.remove, ...this.abandonedDirectories()]);
       this.writeSnapshot();
@@ -132,17 +158,6 @@ export class Maintainer {
     return dead;
   }
 
-  /** On a full disk it waits for the next pass: this one makes room. */
-  private async takeOverWhereThereIsRoom(): Promise<ReturnType<typeof readMarkers>> {
-    try {
-      return await this.takeOverDeadPublishers();
-    } catch (error) {
-      if (!isDiskFull(error)) throw error;
-      this.tools.log.warn("dead servers are not cleared away", { error: errorText(error) });
-      return [];
-    }
-  }
-
   private async expireEvidence(ids: readonly string[]): Promise<void> {
     const { store } = this.tools;
     for (const id of ids) {
@@ -156,22 +171,10 @@ export class Maintainer {
   }
 
   private async remove(ids: readonly string[]): Promise<void> {
+    const { store } = this.tools;
     for (let at = 0; at < ids.length; at += removalsPerNotice) {
-      const some = ids.slice(at, at + removalsPerNotice);
-      try {
-        await this.removeSome(some);
-      } catch (error) {
-        if (!isDiskFull(error)) throw error;
-        // Even a removal is written down first. What is going anyway makes the room for that.
-        for (const id of some)
-          for (const name of evidenceFiles) removeIfThere(this.tools.store.pathOf(id, name));
-        await this.removeSome(some.filter((id) => this.tools.store.lookup(id) !== undefined));
-      }
+      await Promise.all(ids.slice(at, at + removalsPerNotice).map((id) => store.remove(id)));
     }
-  }
-
-  private async removeSome(ids: readonly string[]): Promise<void> {
-    await Promise.all(ids.map((id) => this.tools.store.remove(id)));
   }
 
   /** Directories whose creation was interrupted before there was a manifest. */
@@ -198,7 +201,8 @@ export class Maintainer {
 }
 
 function isDiskFull(error: unknown): boolean {
-  return error instanceof MillraceError && ["mcp-store-enospc", "mcp-store-edquot"].includes(error.code);
+  const cause = error instanceof MillraceError ? error.cause : error;
+  return ["ENOSPC", "EDQUOT"].includes(errorCode(cause));
 }
 
 function removeIfThere(file: string): void {

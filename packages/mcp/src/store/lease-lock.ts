@@ -95,15 +95,15 @@ function create(at: { directory: string; purpose: string; clock: Clock }, genera
   const holder: LockHolder = { ...ownIdentity(), purpose: at.purpose, acquired_at_ms: at.clock.now() };
   creations += 1;
   const aside = `${at.directory}/.${process.pid}-${creations}.tmp`;
-  writeFileSync(aside, JSON.stringify(holder), { mode: fileMode });
   try {
+    writeFileSync(aside, JSON.stringify(holder), { mode: fileMode });
     linkSync(aside, `${at.directory}/${generation}`);
     return true;
   } catch (error) {
     if (errorCode(error) === "EEXIST") return false;
     throw error;
   } finally {
-    unlinkSync(aside);
+    removeIfThere(aside);
   }
 }
 
