@@ -1,3 +1,4 @@
+import { assert } from "@millrace/base/assert";
 import { type Clock, systemClock } from "@millrace/base/clock";
 import { systemRandom } from "@millrace/base/random";
 import type { BlobStore } from "@millrace/blobs/blob-store";
@@ -43,7 +44,8 @@ const eventsAtOnce = 60_000;
  * before the run began is not looked at.
  */
 export async function checkRun(options: OracleOptions): Promise<Verdict> {
-  const clock = options.clock ?? systemClock;
+  const { sample, clock = systemClock } = options;
+  assert(sample === undefined || (Number.isInteger(sample) && sample >= 0), "a sample is a number of builds");
   const startedAt = clock.monotonic();
   const run = await readLoggedRun(options.logs);
   const blobs = await openBlobs(options, clock);
@@ -53,7 +55,7 @@ export async function checkRun(options: OracleOptions): Promise<Verdict> {
     findings,
     bytes: await SegmentBytes.open(blobs),
     expectations: new Expectations(options.workloads ?? workloadNamed),
-    sample: options.sample,
+    sample,
   });
   const reason = await inSnapshot(options.databaseUrl, (snapshot) => oracle.check(snapshot));
   const seconds = (clock.monotonic() - startedAt) / 1_000;
@@ -130,6 +132,7 @@ class Oracle {
   }
 
   private whyNot(): string | undefined {
+    if (this.run.builds.size === 0) return "the log has no build: it proves nothing";
     for (const { build } of this.run.builds.values()) {
       const reason = this.expectations.whyNot(build);
       if (reason !== undefined) return reason;

@@ -11,7 +11,9 @@ const { values } = parseArgs({
   },
 });
 
-if (values.log.length === 0 || values["database-url"] === "") {
+const sample = values.sample === undefined ? undefined : Number(values.sample);
+const sampleMakesSense = sample === undefined || (Number.isInteger(sample) && sample >= 0);
+if (values.log.length === 0 || values["database-url"] === "" || !sampleMakesSense) {
   console.error(
     "usage: node bench/oracle/main.ts --log FILE… --database-url URL [--blob-dir DIR] [--sample N]",
   );
@@ -21,7 +23,7 @@ const verdict = await checkRun({
   logs: values.log,
   databaseUrl: values["database-url"],
   ...(values["blob-dir"] === undefined ? {} : { blobDir: values["blob-dir"] }),
-  ...(values.sample === undefined ? {} : { sample: Number(values.sample) }),
+  ...(sample === undefined ? {} : { sample }),
 });
 console.log(JSON.stringify(verdict));
 process.exitCode = verdict.verdict === "clean" ? 0 : 1;

@@ -1,4 +1,4 @@
-import { appendFile, copyFile, mkdtemp, rm } from "node:fs/promises";
+import { appendFile, copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { systemClock } from "@millrace/base/clock";
@@ -343,4 +343,11 @@ test("it refuses to judge a run of a workload that is another now", async () => 
   const { verdict, reason } = await verdictAfter("", { workloads: changed });
   expect(verdict).toBe("refused");
   expect(reason).toBe(`the run was made with workload tiny ${tiny.hash}, here it is 0123456789abcdef`);
+});
+
+test("it refuses to call a run clean in which nothing was built", async () => {
+  const empty = path.join(directory, "empty.log");
+  await writeFile(empty, `${JSON.stringify({ kind: "run", startedAtMs: systemClock.now() })}\n`);
+  const { verdict, reason } = await verdictAfter("", { logs: [empty] });
+  expect([verdict, reason]).toEqual(["refused", "the log has no build: it proves nothing"]);
 });
