@@ -41,12 +41,20 @@ export interface Letter {
   lastReason: string;
 }
 
+interface Next {
+  readonly row: Row;
+  readonly atMs: number;
+  readonly hasLapsed: boolean;
+}
+
 /** The queue's rules without a database: a list that is searched. Time and groups come from the test. */
 export class ModelQueue {
   readonly letters: Letter[] = [];
   rows: Row[] = [];
   /** The delivery in somebody's hands, by partition. */
   readonly handled = new Map<string, { id: number; receipt: string; lapsesMs: number }>();
+  /** What comes next in each partition that is in nobody's hands; decided when something about it changes. */
+  readonly #heads = new Map<string, Row>();
   readonly #now: () => number;
   readonly #groupsOf: (topic: string) => readonly string[];
   #lastId = 0;
@@ -94,6 +102,7 @@ export class ModelQueue {
       this.handled.delete(partition);
       const row = this.rows.find((one) => one.id === delivery.id);
       if (row !== undefined) this.#apply(row, { delivery, finish });
+      this.#chooseHead(delivery);
       return true;
     });
     return { wereStored, nextDueInMs: wereStored.includes(true) ? 0 : undefined };
@@ -112,7 +121,7 @@ export class ModelQueue {
   }
 
   #add(one: Omit<NewMessage, "once"> & { group: string; once?: boolean }): void {
-    this.rows.push({
+    const row: Row = {
       id: ++this.#lastId,
       topic: one.topic,
       group: one.group,
@@ -127,34 +136,47 @@ export class ModelQueue {
       holds: 0,
       heldSinceMs: undefined,
       isDone: false,
-    });
+    };
+    this.rows.push(row);
+    if (!this.handled.has(partitionOf(row))) this.#chooseHead(row);
+  }
+
+  #chooseHead(of: { topic: string; group: string; key: string }): void {
+    const partition = partitionOf(of);
+    const rows = this.rows.filter((row) => !row.isDone && partitionOf(row) === partition);
+    const stop = rows.findIndex((row) => row.isBarrier || row.dueMs <= this.#now());
+    const reachable = stop === -1 ? rows : rows.slice(0, stop + 1);
+    const dueMs = (row: Row): number => Math.max(row.dueMs, this.#now());
+    const [first, ...others] = reachable;
+    if (first === undefined) this.#heads.delete(partition);
+    else
+      this.#heads.set(
+        partition,
+        others.reduce((best, row) => (dueMs(row) < dueMs(best) ? row : best), first),
+      );
   }
 
   /** What is next in each partition of the topic, and when. */
-  #nextOf(ask: ClaimAsk): { row: Row; atMs: number; hasLapsed: boolean }[] {
+  #nextOf(ask: ClaimAsk): Next[] {
     const mine = this.rows.filter((row) => !row.isDone && row.topic === ask.topic && row.group === ask.group);
-    const partitions = Map.groupBy(mine, partitionOf);
-    return [...partitions].map(([partition, rows]) => {
+    return [...Map.groupBy(mine, partitionOf)].flatMap(([partition, rows]): Next[] => {
       const handled = this.handled.get(partition);
       const inHand = rows.find((row) => row.id === handled?.id);
       if (handled !== undefined && inHand !== undefined) {
-        return { row: inHand, atMs: handled.lapsesMs, hasLapsed: true };
+        return [{ row: inHand, atMs: handled.lapsesMs, hasLapsed: true }];
       }
-      const stop = rows.findIndex((row) => row.isBarrier || row.dueMs <= this.#now());
-      const reachable = stop === -1 ? rows : rows.slice(0, stop + 1);
-      const dueMs = (row: Row): number => Math.max(row.dueMs, this.#now());
-      const row = reachable.reduce((best, other) => (dueMs(other) < dueMs(best) ? other : best));
-      return { row, atMs: row.dueMs, hasLapsed: false };
+      const head = this.#heads.get(partition);
+      return head === undefined ? [] : [{ row: head, atMs: head.dueMs, hasLapsed: false }];
     });
   }
 
-  #due(ask: ClaimAsk): { row: Row; atMs: number; hasLapsed: boolean }[] {
+  #due(ask: ClaimAsk): Next[] {
     return this.#nextOf(ask)
       .filter((next) => next.atMs <= this.#now())
       .sort((a, b) => a.atMs - b.atMs);
   }
 
-  #handOver(next: { row: Row; atMs: number; hasLapsed: boolean }, ask: ClaimAsk): Delivery {
+  #handOver(next: Next, ask: ClaimAsk): Delivery {
     const { row } = next;
     if (next.hasLapsed) {
       Object.assign(row, { failures: row.failures + 1, holds: 0, heldSinceMs: undefined, isBarrier: false });

@@ -112,27 +112,68 @@ function deliveryOf(row: Row, partition: Row): Delivery {
   };
 }
 
-async function finish(
+interface FinishResult {
+  readonly wereStored: boolean[];
+  readonly nextDueInMs: number | undefined;
+}
+
+async function finish(tx: Executor, finished: readonly Finished[], texts: QueueTexts): Promise<FinishResult> {
+  const held = await holdAtFront(tx, finished, texts);
+  const rest = finished.filter((one) => !held.has(one.delivery.id));
+  const { good, dues } = await finishAnyhow(tx, rest, texts);
+  const allDues = [...dues, ...held.values()].map((ms) => Math.max(0, ms));
+  return {
+    wereStored: finished.map(({ delivery }) => held.has(delivery.id) || good.has(delivery.receipt)),
+    nextDueInMs: allDues.length === 0 ? undefined : Math.min(...allDues),
+  };
+}
+
+/**
+ * The short way of nearly all that ends: a hold of what is first in its partition needs no look at the rest of it. The
+ * ids that went it, with their delays.
+ */
+async function holdAtFront(
   tx: Executor,
   finished: readonly Finished[],
   texts: QueueTexts,
-): Promise<{ wereStored: boolean[]; nextDueInMs: number | undefined }> {
+): Promise<Map<number, number>> {
+  const holds = finished.flatMap(({ delivery, finish: how }) =>
+    how.kind === "hold" ? [{ ...delivery, delayMs: how.delayMs, flag: how.fresh }] : [],
+  );
+  if (holds.length === 0) return new Map();
+  const rows = await tx.unsafe(texts.holdAtFront, [
+    ...namesOf(holds),
+    holds.map((one) => one.receipt),
+    idsOf(holds),
+    holds.map((one) => one.delayMs),
+  ]);
+  const went = new Map(rows.map((row) => [Number(row.id), Number(row.in_ms)]));
+  if (went.size > 0)
+    await wait(
+      tx,
+      texts.hold,
+      holds.filter((one) => went.has(one.id)),
+    );
+  return went;
+}
+
+/** The receipts that were good, and when their partitions are due next. */
+async function finishAnyhow(
+  tx: Executor,
+  finished: readonly Finished[],
+  texts: QueueTexts,
+): Promise<{ good: Set<string>; dues: number[] }> {
+  if (finished.length === 0) return { good: new Set(), dues: [] };
   const all = finished.map((one) => one.delivery);
   const locked = await tx.unsafe(texts.lockReceipts, [...namesOf(all), all.map((one) => one.receipt)]);
   const good = new Set(locked.map((row) => String(row.receipt)));
   const stored = finished.filter((one) => good.has(one.delivery.receipt));
-  if (stored.length > 0) {
-    await applyDone(tx, stored, texts);
-    await applyWaits(tx, stored, texts);
-    await applyDead(tx, stored, texts);
-  }
-  const rows =
-    stored.length === 0 ? [] : await tx.unsafe(texts.chooseHeads, namesOf(stored.map((one) => one.delivery)));
-  const dues = rows.map((row) => Math.max(0, Number(row.in_ms)));
-  return {
-    wereStored: finished.map((one) => good.has(one.delivery.receipt)),
-    nextDueInMs: dues.length === 0 ? undefined : Math.min(...dues),
-  };
+  if (stored.length === 0) return { good, dues: [] };
+  await applyDone(tx, stored, texts);
+  await applyWaits(tx, stored, texts);
+  await applyDead(tx, stored, texts);
+  const rows = await tx.unsafe(texts.chooseHeads, namesOf(stored.map((one) => one.delivery)));
+  return { good, dues: rows.map((row) => Number(row.in_ms)) };
 }
 
 async function applyDone(tx: Executor, stored: readonly Finished[], texts: QueueTexts): Promise<void> {
@@ -155,19 +196,19 @@ async function applyWaits(tx: Executor, stored: readonly Finished[], texts: Queu
   const retries = stored.flatMap(({ delivery, finish: how }) =>
     how.kind === "retry" ? [{ id: delivery.id, delayMs: how.delayMs, flag: how.isBarrier }] : [],
   );
-  for (const [text, waits] of [
-    [texts.hold, holds],
-    [texts.retry, retries],
-  ] as const) {
-    if (waits.length === 0) continue;
-    await tx.unsafe(text, [
-      idsOf(waits),
-      waits.map((one) => one.delayMs),
-      waits.map((one) => Number(one.flag)),
-    ]);
-  }
+  if (holds.length > 0) await wait(tx, texts.hold, holds);
+  if (retries.length > 0) await wait(tx, texts.retry, retries);
   const returned = stored.filter((one) => one.finish.kind === "return").map((one) => one.delivery);
   if (returned.length > 0) await tx.unsafe(texts.giveBack, [idsOf(returned)]);
+}
+
+async function wait(
+  tx: Executor,
+  text: string,
+  waits: readonly { readonly id: number; readonly delayMs: number; readonly flag: boolean }[],
+): Promise<void> {
+  const flags = waits.map((one) => Number(one.flag));
+  await tx.unsafe(text, [idsOf(waits), waits.map((one) => one.delayMs), flags]);
 }
 
 async function applyDead(tx: Executor, stored: readonly Finished[], texts: QueueTexts): Promise<void> {

@@ -82,6 +82,24 @@ for update of p`,
     /** $1 ids. */
     keepDone: `update signal_deliveries set done_at = ${now} where id = any($1::bigint[])`,
 
+    /**
+     * Lets partitions go whose head is held and has nothing before it: it stays the head, whatever is behind it. An older
+     * delivery that is being published at this moment waits for the hold's end. $1 topics, $2 groups, $3 keys,
+     * $4 receipts, $5 ids, $6 delays in milliseconds.
+     */
+    holdAtFront: `
+update signal_partitions p
+set receipt = null, next_due = ${now} + make_interval(secs => i.delay_ms / 1000)
+from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::float8[])
+  i(topic, group_name, partition_key, receipt, id, delay_ms)
+where p.topic = i.topic and p.group_name = i.group_name and p.partition_key = i.partition_key
+  and p.receipt = i.receipt and p.head_id = i.id
+  and not exists (
+    select from signal_deliveries d
+    where d.topic = i.topic and d.group_name = i.group_name and d.partition_key = i.partition_key
+      and d.done_at is null and d.id < i.id)
+returning p.head_id as id, i.delay_ms as in_ms`,
+
     /** $1 ids, $2 delays in milliseconds, $3 whether fresh (1 or 0; the driver takes a list of booleans for one boolean). */
     hold: `
 update signal_deliveries d
