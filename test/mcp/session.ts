@@ -88,14 +88,15 @@ export class Session {
   }
 }
 
-export function readAnswer(result: unknown): Answer {
+/** An answer in JSON, or, when `encoding` says so, in the default encoding, whose fields are left unread. */
+export function readAnswer(result: unknown, encoding: "text" | "toon" = "text"): Answer {
   const { content, isError } = result as { content: { text: string }[]; isError?: boolean };
   const text = content[0]?.text ?? "";
   return {
     isError: isError === true,
     text,
     bytes: Buffer.byteLength(text),
-    fields: isError === true ? {} : (JSON.parse(text) as Record<string, unknown>),
+    fields: isError === true || encoding === "toon" ? {} : (JSON.parse(text) as Record<string, unknown>),
   };
 }
 

@@ -1,3 +1,4 @@
+import path from "node:path";
 import { systemClock } from "@millrace/base/clock";
 import { ConfigError, processEnvironment } from "@millrace/base/config";
 import { errorText, MillraceError } from "@millrace/base/errors";
@@ -63,7 +64,7 @@ export async function runMcpCommand(
 
 /** How this very process was started, for configuration that starts it again. */
 function ownStart(): { command: string; args: readonly string[] } {
-  return { command: "npx", args: ["-y", "millrace", "mcp"] };
+  return { command: process.execPath, args: [path.resolve(import.meta.dirname, "../main.ts")] };
 }
 
 function say(text: string): number {
