@@ -21,8 +21,20 @@ const { values, positionals } = parseArgs({
     "lookup-samples": { type: "string", default: "1000" },
     "concurrency-operations": { type: "string", default: "320" },
     "extended-startup": { type: "boolean", default: false },
+    // The published figures are of one run. Where other programs share the machine, the best of some says what the code takes.
+    repeat: { type: "string", default: "1" },
   },
 });
+
+const repeats = Math.max(1, Number(values.repeat));
+
+/** Of each figure the better one: the higher rate, the lower of everything else. */
+function keepBest(measured: Measured, round: Measured): void {
+  for (const [name, value] of Object.entries(round)) {
+    const before = measured[name] ?? value;
+    measured[name] = name.endsWith("_per_s") ? Math.max(before, value) : Math.min(before, value);
+  }
+}
 
 async function measure(parameters: Parameters): Promise<Measured> {
   const since = performance.now();
@@ -40,8 +52,10 @@ async function measure(parameters: Parameters): Promise<Measured> {
     workloads.push(() => startupWorkload(100_000, parameters.lookupSamples));
   }
   for (const workload of workloads) {
-    Object.assign(measured, await workload());
-    removeRoots();
+    for (let round = 0; round < repeats; round += 1) {
+      keepBest(measured, await workload());
+      removeRoots();
+    }
   }
   const one = measured["writers_1_per_s"] ?? 1;
   measured["writers_8_ratio"] = (measured["writers_8_per_s"] ?? 0) / one;
@@ -50,6 +64,7 @@ async function measure(parameters: Parameters): Promise<Measured> {
   const { user, system } = process.cpuUsage();
   measured["cpu_ms"] = (user + system) / 1000;
   measured["load_average"] = loadavg()[0] ?? 0;
+  measured["repeats"] = repeats;
   measured["wall_ms"] = performance.now() - since;
   return measured;
 }

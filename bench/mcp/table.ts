@@ -128,6 +128,7 @@ const rows: readonly RowSpec[] = [
   },
   { name: "node_rss_bytes", what: "of it Node itself, bytes", published: "–", target: undefined },
   { name: "wall_ms", what: "whole run, ms", published: "34,187", target: undefined },
+  { name: "repeats", what: "repeats, the best of which is given", published: "1", target: undefined },
   { name: "cpu_ms", what: "its CPU time, ms", published: "–", target: undefined },
   // Above the number of cores, times say how busy the machine was.
   { name: "load_average", what: "load average at the end", published: "–", target: undefined },
