@@ -4,7 +4,7 @@ import { errorCode } from "@millrace/base/errors";
 import { publisherIsDead } from "../store/journal.ts";
 import type { Layout } from "../store/layout.ts";
 
-const removalsPerTurn = 4;
+const removalsPerTurn = 2;
 
 /** Removes what lies in the trash. Outside of every lock, a few at a time so that answers do not wait. */
 export async function emptyTrash(layout: Layout): Promise<void> {

@@ -34,7 +34,8 @@ export interface MaintenanceBusy {
   readonly holderPid: number;
 }
 
-const removalsPerNotice = 16;
+/** What one turn of the event loop takes: answers wait for no longer than about a millisecond. */
+const removalsPerNotice = 8;
 /** A directory younger than this may be a creation under way. */
 const emptyDirectoryAgeMs = 60_000;
 

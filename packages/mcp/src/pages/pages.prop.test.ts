@@ -6,7 +6,8 @@ import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { createRedactor, redacted } from "../redact/redactor.ts";
 import { countNewlines } from "./count-lines.ts";
-import { createFilter } from "./match.ts";
+import { CaseFolder } from "./fold-case.ts";
+import { asciiLower, createFilter } from "./match.ts";
 import { countRows, fileStart, type RowPosition, readRows } from "./row-page.ts";
 
 const directory = mkdtempSync(path.join(tmpdir(), "millrace-mcp-pages-"));
@@ -100,4 +101,18 @@ test("a filter cannot probe what is redacted, and can find the mark itself", () 
   expect(find("abcdefgh")).toEqual([]);
   expect(find("redacted")).toHaveLength(1);
   expect(find(`n: ${redacted}`)).toHaveLength(1);
+});
+
+test("lowering bytes four at a time is lowering each ASCII letter", () => {
+  const folder = new CaseFolder(64);
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 64 }), (input) => {
+      const expected = input.map((byte) => (byte >= 0x41 && byte <= 0x5a ? byte + 32 : byte));
+      expect([...folder.fold(Buffer.from(input))]).toEqual([...expected]);
+    }),
+  );
+  const every = new CaseFolder(256).fold(Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)));
+  expect(every.toString("latin1")).toBe(
+    Array.from({ length: 256 }, (_, byte) => asciiLower(String.fromCharCode(byte))).join(""),
+  );
 });

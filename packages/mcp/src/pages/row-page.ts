@@ -3,6 +3,7 @@ import type { Clock } from "@millrace/base/clock";
 import { errorCode } from "@millrace/base/errors";
 import type { Row } from "../store/record.ts";
 import { countNewlines } from "./count-lines.ts";
+import { CaseFolder } from "./fold-case.ts";
 import { asciiLower, type LineFilter } from "./match.ts";
 
 const chunkBytes = 1 << 20;
@@ -58,6 +59,7 @@ export function countRows(path: string): number | undefined {
 
 // Reading is synchronous, so one buffer serves all pages.
 const shared = Buffer.alloc(chunkBytes + rowBytesMax * 4);
+const folder = new CaseFolder(shared.length);
 
 /** The next page of lines, redacted; a filter sees redacted lines only. */
 export function readRows(query: RowQuery): RowPage {
@@ -213,12 +215,13 @@ function searchChunk(into: Gathered, at: Chunk): { bytes: number; ordinal: numbe
   return { bytes: chunk.length, ordinal: ordinal + countNewlines(chunk, counted, chunk.length) };
 }
 
-/** Finds the needle at or after a place. Without regard to case, the chunk is lowered once, as Latin-1: false finds are
- *  possible with bytes beyond ASCII and are sorted out on the line's text. */
+/** Finds the needle at or after a place; without regard to the case of ASCII letters in a copy that is lowered once. */
 function finder(chunk: Buffer, needle: Chunk["needle"]): (from: number) => number {
-  const bytes = Buffer.from(needle.ignoreCase ? asciiLower(needle.text) : needle.text);
-  if (!needle.ignoreCase) return (from) => chunk.indexOf(bytes, from);
-  const lowered = chunk.toString("latin1").toLowerCase();
-  const wanted = bytes.toString("latin1").toLowerCase();
+  if (!needle.ignoreCase) {
+    const exact = Buffer.from(needle.text);
+    return (from) => chunk.indexOf(exact, from);
+  }
+  const wanted = Buffer.from(asciiLower(needle.text));
+  const lowered = folder.fold(chunk);
   return (from) => lowered.indexOf(wanted, from);
 }
