@@ -38,10 +38,15 @@ export function pgReads(orm: Orm): SignalReads {
   };
 }
 
-type EntityWrites = Omit<SignalWrites, "publish" | "appendLog" | "announce" | keyof SignalReads>;
-
 /** Creates and compare-and-sets, inside a transaction. */
 export function pgEntityWrites(orm: Orm): EntityWrites {
+  return { ...creates(orm), ...updates(orm) };
+}
+
+type EntityWrites = Omit<SignalWrites, "publish" | "appendLog" | "announce" | keyof SignalReads>;
+type Creates = Pick<EntityWrites, Extract<keyof EntityWrites, `create${string}`>>;
+
+function creates(orm: Orm): Creates {
   return {
     createQueue: async (queue) =>
       hit(
@@ -49,14 +54,6 @@ export function pgEntityWrites(orm: Orm): EntityWrites {
           .insert(signalQueues)
           .values(queueRow(queue))
           .onConflictDoNothing()
-          .returning({ hit: signalQueues.name }),
-      ),
-    updateQueue: async (queue) =>
-      hit(
-        await orm
-          .update(signalQueues)
-          .set(queueRow(queue))
-          .where(and(eq(signalQueues.name, queue.name), eq(signalQueues.version, queue.version - 1)))
           .returning({ hit: signalQueues.name }),
       ),
     createRequest: async (request) =>
@@ -67,28 +64,12 @@ export function pgEntityWrites(orm: Orm): EntityWrites {
           .onConflictDoNothing()
           .returning({ hit: signalRequests.id }),
       ),
-    updateRequest: async (request) =>
-      hit(
-        await orm
-          .update(signalRequests)
-          .set(requestRow(request))
-          .where(and(eq(signalRequests.id, request.id), eq(signalRequests.version, request.version - 1)))
-          .returning({ hit: signalRequests.id }),
-      ),
     createBuild: async (build) =>
       hit(
         await orm
           .insert(signalBuilds)
           .values(buildRow(build))
           .onConflictDoNothing()
-          .returning({ hit: signalBuilds.id }),
-      ),
-    updateBuild: async (build) =>
-      hit(
-        await orm
-          .update(signalBuilds)
-          .set(buildRow(build))
-          .where(and(eq(signalBuilds.id, build.id), eq(signalBuilds.version, build.version - 1)))
           .returning({ hit: signalBuilds.id }),
       ),
     createRequestUri: async (row) =>
@@ -98,6 +79,43 @@ export function pgEntityWrites(orm: Orm): EntityWrites {
           .values(row)
           .onConflictDoNothing()
           .returning({ hit: signalRequestUris.uri }),
+      ),
+    createFact: async (fact) =>
+      hit(
+        await orm
+          .insert(signalFacts)
+          .values(factRow(fact))
+          .onConflictDoNothing()
+          .returning({ hit: signalFacts.uri }),
+      ),
+  };
+}
+
+function updates(orm: Orm): Omit<EntityWrites, keyof Creates> {
+  return {
+    updateQueue: async (queue) =>
+      hit(
+        await orm
+          .update(signalQueues)
+          .set(queueRow(queue))
+          .where(and(eq(signalQueues.name, queue.name), eq(signalQueues.version, queue.version - 1)))
+          .returning({ hit: signalQueues.name }),
+      ),
+    updateRequest: async (request) =>
+      hit(
+        await orm
+          .update(signalRequests)
+          .set(requestRow(request))
+          .where(and(eq(signalRequests.id, request.id), eq(signalRequests.version, request.version - 1)))
+          .returning({ hit: signalRequests.id }),
+      ),
+    updateBuild: async (build) =>
+      hit(
+        await orm
+          .update(signalBuilds)
+          .set(buildRow(build))
+          .where(and(eq(signalBuilds.id, build.id), eq(signalBuilds.version, build.version - 1)))
+          .returning({ hit: signalBuilds.id }),
       ),
     updateRequestUri: async (row) =>
       hit(
@@ -112,14 +130,6 @@ export function pgEntityWrites(orm: Orm): EntityWrites {
             ),
           )
           .returning({ hit: signalRequestUris.uri }),
-      ),
-    createFact: async (fact) =>
-      hit(
-        await orm
-          .insert(signalFacts)
-          .values(factRow(fact))
-          .onConflictDoNothing()
-          .returning({ hit: signalFacts.uri }),
       ),
   };
 }

@@ -6,6 +6,20 @@
  */
 export function queueTexts(now: string) {
   return {
+    ...publishTexts(now),
+    ...claimTexts(now),
+    ...waitTexts(now),
+    ...endTexts(now),
+    ...deadTexts(now),
+    ...headTexts(now),
+  };
+}
+
+export type QueueTexts = ReturnType<typeof queueTexts>;
+
+/** Adding a message. */
+function publishTexts(now: string) {
+  return {
     /** $1 topic, $2 groups, $3 key, $4 id, $5 payload, $6 metadata, $7 once. */
     insertDeliveries: `
 insert into signal_deliveries
@@ -30,7 +44,12 @@ from unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) i(topic, group_nam
 order by i.topic, i.group_name, i.partition_key
 on conflict (topic, group_name, partition_key) do update set topic = excluded.topic
 returning p.topic, p.group_name, p.partition_key, p.receipt is not null as is_handled, p.xmax = 0 as is_new`,
+  };
+}
 
+/** Handing out. */
+function claimTexts(now: string) {
+  return {
     /** Hands partitions out. $1 topics, $2 groups, $3 rooms, $4 visibilities in milliseconds. */
     claimPartitions: `
 with due as (
@@ -65,7 +84,12 @@ from unnest($1::text[], $2::text[]) a(topic, group_name)
 cross join lateral (
   select next_due from signal_partitions q
   where q.topic = a.topic and q.group_name = a.group_name order by q.next_due limit 1) p`,
+  };
+}
 
+/** Letting go of what comes again. */
+function waitTexts(now: string) {
+  return {
     /** Locks the partitions whose receipts are still good. $1 topics, $2 groups, $3 keys, $4 receipts. */
     lockReceipts: `
 select p.receipt
@@ -75,12 +99,6 @@ join signal_partitions p
 where p.receipt = i.receipt
 order by p.topic, p.group_name, p.partition_key
 for update of p`,
-
-    /** $1 ids. */
-    deleteDone: `delete from signal_deliveries where id = any($1::bigint[])`,
-
-    /** $1 ids. */
-    keepDone: `update signal_deliveries set done_at = ${now} where id = any($1::bigint[])`,
 
     /**
      * Lets partitions go whose head is held and has nothing before it: it stays the head, whatever is behind it. An older
@@ -119,6 +137,41 @@ where d.id = i.id`,
     /** $1 ids. */
     giveBack: `update signal_deliveries set due_at = ${now}, is_barrier = false where id = any($1::bigint[])`,
 
+    /** $1 topics, $2 groups, $3 keys, $4 receipts, $5 milliseconds. */
+    extend: `
+update signal_partitions p set next_due = ${now} + make_interval(secs => $5::float8 / 1000)
+from unnest($1::text[], $2::text[], $3::text[], $4::text[]) i(topic, group_name, partition_key, receipt)
+where p.topic = i.topic and p.group_name = i.group_name and p.partition_key = i.partition_key
+  and p.receipt = i.receipt`,
+  };
+}
+
+/** Forgetting what is done. */
+function endTexts(now: string) {
+  return {
+    /** $1 ids. */
+    deleteDone: `delete from signal_deliveries where id = any($1::bigint[])`,
+
+    /** $1 ids. */
+    keepDone: `update signal_deliveries set done_at = ${now} where id = any($1::bigint[])`,
+
+    /** A reconciler is done with a letter. $1 topics of work, $2 their groups, $3 keys, $4 message ids. */
+    settleLetters: `
+update signal_dead_letters l set state = 'reconciled', settled_at = ${now}
+from unnest($1::text[], $2::text[], $3::text[], $4::text[]) i(topic, group_name, partition_key, message_id)
+where l.topic = i.topic and l.group_name = i.group_name and l.partition_key = i.partition_key
+  and l.message_id = i.message_id and l.state = 'open'`,
+
+    /** $1 milliseconds. */
+    pruneDone: `
+delete from signal_deliveries
+where done_at < ${now} - make_interval(secs => $1::float8 / 1000)`,
+  };
+}
+
+/** Setting aside what is given up. */
+function deadTexts(now: string) {
+  return {
     /** $1 ids, $2 reasons, $3 attempts. */
     writeLetters: `
 insert into signal_dead_letters as l
@@ -145,14 +198,12 @@ join gone on gone.id = i.id
 order by i.topic, i.group_name, gone.partition_key
 on conflict do nothing
 returning id, topic, group_name, partition_key`,
+  };
+}
 
-    /** A reconciler is done with a letter. $1 topics of work, $2 their groups, $3 keys, $4 message ids. */
-    settleLetters: `
-update signal_dead_letters l set state = 'reconciled', settled_at = ${now}
-from unnest($1::text[], $2::text[], $3::text[], $4::text[]) i(topic, group_name, partition_key, message_id)
-where l.topic = i.topic and l.group_name = i.group_name and l.partition_key = i.partition_key
-  and l.message_id = i.message_id and l.state = 'open'`,
-
+/** Deciding what is next. */
+function headTexts(now: string) {
+  return {
     /**
      * Decides what is next in partitions that are locked and in nobody's hands, and forgets those that are empty. The
      * order stops at the first delivery that is due or a barrier; of those up to there the earliest comes next.
@@ -180,19 +231,5 @@ from heads h
 where p.topic = h.topic and p.group_name = h.group_name and p.partition_key = h.partition_key
   and h.id is not null
 returning (extract(epoch from p.next_due - ${now}) * 1000)::float8 as in_ms`,
-
-    /** $1 topics, $2 groups, $3 keys, $4 receipts, $5 milliseconds. */
-    extend: `
-update signal_partitions p set next_due = ${now} + make_interval(secs => $5::float8 / 1000)
-from unnest($1::text[], $2::text[], $3::text[], $4::text[]) i(topic, group_name, partition_key, receipt)
-where p.topic = i.topic and p.group_name = i.group_name and p.partition_key = i.partition_key
-  and p.receipt = i.receipt`,
-
-    /** $1 milliseconds. */
-    pruneDone: `
-delete from signal_deliveries
-where done_at < ${now} - make_interval(secs => $1::float8 / 1000)`,
   };
 }
-
-export type QueueTexts = ReturnType<typeof queueTexts>;
