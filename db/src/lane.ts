@@ -84,11 +84,23 @@ export function openLane(settings: LaneSettings, clock: Clock = systemClock): La
 /** Tries twice: postgres.js 3.4.9 fails the first statement of a new connection with the last error of the old one. */
 async function openConnection(pool: Sql): Promise<void> {
   try {
-    await pool.unsafe("select 1");
+    await pool.unsafe(planSettings);
   } catch {
-    await pool.unsafe("select 1");
+    await pool.unsafe(planSettings);
   }
 }
+
+/**
+ * Statements of a lane are prepared ones that look rows up by key. Their plan is made once and has to be right when
+ * the tables have grown, but it is made when they are empty: then the planner would take a sequential scan.
+ */
+const planSettings = [
+  "set plan_cache_mode = force_generic_plan",
+  "set enable_seqscan = off",
+  "set enable_hashjoin = off",
+  "set enable_mergejoin = off",
+  "set jit = off",
+].join("; ");
 
 function isOpen(socket: net.Socket | undefined): boolean {
   return socket !== undefined && !socket.destroyed;
@@ -128,7 +140,9 @@ class Run {
   async transact<T>(what: { work: () => Promise<T>; steps: CommitSteps | undefined }): Promise<T> {
     let result: T;
     try {
-      const begun = Promise.resolve(this.unsafe(this.#beginText));
+      // At once: a query that is only awaited is sent a moment later, behind the first statement, whose locks would
+      // then be gone before the second.
+      const begun = this.unsafe(this.#beginText).execute();
       [result] = await Promise.all([what.work(), begun]);
     } catch (error) {
       await this.#rollBack();

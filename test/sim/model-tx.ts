@@ -203,7 +203,7 @@ function lockOf(attemptId: number): string {
 }
 
 function candidateOf(row: PositionRow): Candidate {
-  const { attemptId, attempt, hmac, owner, buildId, committed, finished, carry } = row;
+  const { attemptId, attempt, hmac, owner, buildId, committed, finished, swept, carry } = row;
   return {
     attemptId,
     attempt,
@@ -212,6 +212,7 @@ function candidateOf(row: PositionRow): Candidate {
     buildId,
     committed,
     finished,
+    swept,
     carry,
     endedRecently: finished,
     live: !finished && !row.isReleased,

@@ -69,7 +69,7 @@ test("when COMMIT fails nobody is told anything", async () => {
   expect(tasks.map((task) => task.reply() ?? task.item.wait)).toEqual([undefined, undefined]);
 });
 
-test("the fence comes first, then segments, then rows in the order of tables", async () => {
+test("the fence comes first, then rows in the order of tables, then segments, behind which nothing may be sent", async () => {
   const rows = {
     targets: [{ label: "//a" }],
     testResults: [{ label: "//a" }],
@@ -86,12 +86,12 @@ test("the fence comes first, then segments, then rows in the order of tables", a
   expect(calls).toEqual([
     "lockPositions",
     "advanceFence",
-    "writeEventSegments",
-    "writeLogSegments",
     "upsertTargets",
     "upsertTestResults",
     "upsertTestSummaries",
     "patchInvocations",
+    "writeEventSegments",
+    "writeLogSegments",
     "commit",
   ]);
   expect(reached).toEqual(["after-fence", "after-copy", "reply-sent"]);

@@ -1,7 +1,7 @@
 import type { Clock } from "@millrace/base/clock";
 import type { Random } from "@millrace/base/random";
 import type { FailPoints } from "./failpoints.ts";
-import { type FencedRun, fenceBatches, type KnownBatch } from "./fence-batches.ts";
+import { advanceFence, type FencedRun, type KnownBatch, sortOutBatches } from "./fence-batches.ts";
 import type { WriterMetrics } from "./metrics.ts";
 import { type Opening, type OpenOutcome, openStreams } from "./open-streams.ts";
 import type { AttemptSummary, CommitStore, CommitTx, LockedPosition, Release } from "./store.ts";
@@ -14,7 +14,7 @@ import {
   type Verdicts,
   waits,
 } from "./verdict.ts";
-import { writeRows, writeSegments } from "./write-runs.ts";
+import { writeFacts, writeRows, writeSegments } from "./write-runs.ts";
 
 /** What a commit needs from its process. */
 export interface CommitContext {
@@ -51,19 +51,58 @@ export function notify(verdicts: Verdicts, metrics: WriterMetrics): void {
 
 async function writeGroup(tx: CommitTx, tasks: readonly Task[], context: CommitContext): Promise<Verdicts> {
   const verdicts: Verdicts = new Map();
-  const opened = await openStreams(tx, openingsOf(tasks), context);
+  // What has to be known before anything can be written is asked at the same time.
+  const [opened, locked] = await Promise.all([
+    openStreams(tx, openingsOf(tasks), context),
+    lockPositions(tx, attemptsOf(tasks)),
+  ]);
   const batches = knownBatches(tasks, { opened, verdicts });
-  const releases = releasesOf(tasks);
-  const positions = await lockPositions(tx, [...batches, ...releases]);
-  await releaseStreams(tx, { releases, positions, verdicts });
+  const positions = positionsNow(locked, opened);
+  const runs = sortOutBatches({ batches, positions, verdicts });
+  const released = releaseStreams(tx, { releases: releasesOf(tasks), positions, verdicts });
 
-  const runs = await fenceBatches(tx, { batches, positions, verdicts });
-  await context.points.reach("after-fence");
-  await writeSegments(tx, runs);
-  await context.points.reach("after-copy");
-  await writeRows(tx, { runs, started: startedAttempts(opened, runs) }, context);
+  // Nothing is waited for in between that need not be: each wait is a way to the database and back.
+  const fenced = advanceFence(tx, runs);
+  await context.points.reach("after-fence", fenced);
+  const written = writeRows(tx, runs);
+  // Last, and nothing behind them: no other statement may be sent while a COPY is on its way.
+  const segments = writeSegments(tx, runs);
+  await context.points.reach("after-copy", segments);
+  const [, , changes] = await allDone([released, fenced, written, segments]);
+  await writeFacts(tx, { ...changes, started: startedAttempts(opened, runs) }, context);
   for (const run of runs) judgeWritten(run, verdicts);
   return verdicts;
+}
+
+/** Waits for all, whether one fails or not, and fails as the first of the list that did. */
+async function allDone<T extends readonly unknown[]>(
+  all: {
+    [K in keyof T]: Promise<T[K]>;
+  },
+): Promise<T> {
+  await Promise.allSettled(all);
+  return (await Promise.all(all)) as unknown as T;
+}
+
+/** The attempts that works name themselves. */
+function attemptsOf(tasks: readonly Task[]): number[] {
+  return tasks.flatMap(({ item: { work } }) =>
+    work.kind === "release" || (work.kind === "batch" && work.open === undefined) ? [work.attemptId] : [],
+  );
+}
+
+/** The locked positions, as they are after the take-overs of this transaction. */
+function positionsNow(
+  locked: readonly LockedPosition[],
+  opened: ReadonlyMap<Task, OpenOutcome>,
+): ReadonlyMap<number, LockedPosition> {
+  const positions = new Map(locked.map((position) => [position.attemptId, position]));
+  for (const outcome of opened.values()) {
+    if (outcome.kind !== "opened") continue;
+    const { attemptId } = outcome.opened;
+    positions.set(attemptId, { attemptId, state: "locked", position: outcome.position });
+  }
+  return positions;
 }
 
 function openingsOf(tasks: readonly Task[]): Opening<Task>[] {
@@ -114,13 +153,8 @@ function releasesOf(tasks: readonly Task[]): TaskOfRelease[] {
   });
 }
 
-async function lockPositions(
-  tx: CommitTx,
-  of: readonly { attemptId: number }[],
-): Promise<ReadonlyMap<number, LockedPosition>> {
-  const attemptIds = [...new Set(of.map(({ attemptId }) => attemptId))];
-  const locked = attemptIds.length === 0 ? [] : await tx.lockPositions(attemptIds);
-  return new Map(locked.map((position) => [position.attemptId, position]));
+async function lockPositions(tx: CommitTx, attemptIds: readonly number[]): Promise<LockedPosition[]> {
+  return attemptIds.length === 0 ? [] : await tx.lockPositions([...new Set(attemptIds)]);
 }
 
 async function releaseStreams(

@@ -25,6 +25,7 @@ const candidates: fc.Arbitrary<Candidate[]> = fc
       live: one.live && !one.finished,
       attemptId: index + 1,
       attempt: index + 1,
+      swept: false,
       carry: new Uint8Array(0),
     })),
   );

@@ -12,6 +12,7 @@ function candidate(of: Partial<Candidate> & { attempt: number }): Candidate {
     finished: false,
     endedRecently: false,
     live: false,
+    swept: false,
     carry: new Uint8Array(0),
     ...of,
   };

@@ -12,8 +12,8 @@ export const failPointNames = [
 export type FailPointName = (typeof failPointNames)[number];
 
 export interface FailPoints {
-  /** Returns unless the process is to die here. */
-  reach(name: FailPointName): void | Promise<void>;
+  /** Returns at once, unless the process is to die here: then when `done` is. */
+  reach(name: FailPointName, done?: Promise<unknown>): void | Promise<void>;
 }
 
 /** Production: nothing ever happens. */
@@ -38,10 +38,11 @@ export const failPointText = z
 export function killingFailPoints(point: FailPoint, die: () => void = killSelf): FailPoints {
   let visits = 0;
   return {
-    reach: async (name) => {
+    reach: async (name, done) => {
       if (name !== point.name) return;
       visits += 1;
       if (visits !== point.visit) return;
+      await done;
       // What was written to a socket in this turn is to have left.
       if (name === "commit-sent" || name === "reply-sent") await delay(systemClock, 5);
       die();

@@ -1,3 +1,4 @@
+import { MillraceError } from "@millrace/base/errors";
 import { Carry } from "@millrace/proto/pipeline";
 import { chain } from "./chain.ts";
 import type { CommitTx, FenceRow, LockedPosition, Position } from "./store.ts";
@@ -33,30 +34,27 @@ export interface FencedRun {
 }
 
 /**
- * The fence. Sorts the batches by what they mean at the locked positions, advances the positions of those that
- * fit, and gives a verdict on all that are not to be written. What comes back is to be written.
+ * Sorts the batches by what they mean at the positions, whose rows this transaction holds, and gives a verdict on all
+ * that are not to be written. What comes back passes the fence and is to be written.
  */
-export async function fenceBatches(
-  tx: CommitTx,
-  from: {
-    batches: readonly KnownBatch[];
-    positions: ReadonlyMap<number, LockedPosition>;
-    verdicts: Verdicts;
-  },
-): Promise<FencedRun[]> {
-  const runs: FencedRun[] = [];
-  for (const batches of byAttemptAndOwner(from.batches)) {
-    const run = sortOut(batches, from);
-    if (run !== undefined) runs.push(run);
-  }
-  if (runs.length === 0) return [];
+export function sortOutBatches(from: {
+  batches: readonly KnownBatch[];
+  positions: ReadonlyMap<number, LockedPosition>;
+  verdicts: Verdicts;
+}): FencedRun[] {
+  return byAttemptAndOwner(from.batches).flatMap((batches) => sortOut(batches, from) ?? []);
+}
+
+/**
+ * The fence: advances the positions of all runs. It decides by itself once more whether owner and number fit; as the
+ * rows are held since they were looked at, another answer than "all" means that nothing of this group may be written.
+ */
+export async function advanceFence(tx: CommitTx, runs: readonly FencedRun[]): Promise<void> {
+  if (runs.length === 0) return;
   const winners = await tx.advanceFence(runs.map(fenceRow));
-  const won = new Set(winners.map((winner) => `${winner.attemptId} ${winner.owner}`));
-  return runs.filter((run) => {
-    if (won.has(`${run.attemptId} ${run.owner}`)) return true;
-    for (const { task } of run.batches) from.verdicts.set(task, fencedVerdict);
-    return false;
-  });
+  if (winners.length === runs.length) return;
+  const message = `the fence let ${winners.length} of ${runs.length} runs pass`;
+  throw new MillraceError({ remedy: "retry", code: "fence-moved", message });
 }
 
 /** Verdicts on what is not to be written; the run that the fence has to decide. */
@@ -78,13 +76,14 @@ function sortOut(
   const { position } = locked;
   const { repeats, run, ahead, doubles, crossing } = chain(position.committed, batches);
   give(repeats, (repeat) => judgeRepeat(repeat, position));
-  const ifMine = (verdict: Verdict): Verdict =>
-    batch.owner === position.owner || batches.some(({ opened }) => opened) ? verdict : fencedVerdict;
+  const isMine = batch.owner === position.owner || batches.some(({ opened }) => opened);
+  const ifMine = (verdict: Verdict): Verdict => (isMine ? verdict : fencedVerdict);
   give(ahead, () => ifMine(waits("ahead")));
   give(doubles, () => waits("next"));
   give(crossing, () => ifMine(rejectedVerdict("the batch begins among events that are committed already")));
   if (position.finished) give(run, () => ifMine(rejectedVerdict("the stream has ended")));
-  if (position.finished || run.length === 0) return undefined;
+  else if (!isMine) give(run, () => fencedVerdict);
+  if (position.finished || !isMine || run.length === 0) return undefined;
   return { attemptId, owner: batch.owner, batches: run, position };
 }
 

@@ -1,7 +1,7 @@
 import { invocationKey } from "@millrace/proto/tokens";
 import { decideOpen, type OpenAsk, type OpenDecision } from "./decide-open.ts";
 import type { WaitReason } from "./inbox-flow.ts";
-import type { CommitTx, Hole, LockedKey, StreamKey } from "./store.ts";
+import type { CommitTx, Hole, LockedKey, Position, StreamKey } from "./store.ts";
 import type { OpenedAttempt } from "./verdict.ts";
 
 /** A connection that opens a stream, and whose task it is. */
@@ -12,7 +12,13 @@ export interface Opening<T> {
 }
 
 export type OpenOutcome =
-  | { readonly kind: "opened"; readonly opened: OpenedAttempt; readonly isNew: boolean }
+  | {
+      readonly kind: "opened";
+      readonly opened: OpenedAttempt;
+      readonly isNew: boolean;
+      /** Where the attempt stands in this transaction, which holds its row. */
+      readonly position: Position;
+    }
   | { readonly kind: "refused"; readonly reason: "ambiguous" | "hole"; readonly message: string }
   | { readonly kind: "wait"; readonly why: WaitReason };
 
@@ -80,7 +86,8 @@ async function writeDecisions<T>(
     const hole = decision.kind === "finished" ? undefined : decision.hole;
     if (hole !== undefined) holes.push({ attemptId, ...hole });
     const committed = hole?.last ?? opened.committed;
-    outcomes.set(task, { kind: "opened", opened: { ...opened, committed }, isNew });
+    const position = { ...positionAfter(decision, ask), committed };
+    outcomes.set(task, { kind: "opened", opened: { ...opened, committed }, isNew, position });
   }
   if (takeOvers.length > 0) await tx.takeOver(takeOvers);
   if (holes.length > 0) await tx.recordHoles(holes);
@@ -102,6 +109,12 @@ async function insertAttempts<T>(
 function newAttempt(decision: { attempt: number }, attemptId: number | undefined): OpenedAttempt | undefined {
   if (attemptId === undefined) return undefined;
   return { attemptId, attempt: decision.attempt, committed: 0, finished: false, carry: new Uint8Array(0) };
+}
+
+function positionAfter(decision: Exclude<OpenDecision, { kind: "refuse" }>, ask: OpenAsk): Position {
+  if (decision.kind === "insert") return { owner: ask.owner, committed: 0, finished: false, swept: false };
+  const { owner, committed, finished, swept } = decision.candidate;
+  return { owner: decision.kind === "take-over" ? ask.owner : owner, committed, finished, swept };
 }
 
 function nameOf(key: StreamKey): string {

@@ -65,6 +65,8 @@ export interface Candidate {
   readonly endedRecently: boolean;
   /** Not finished, its owner's connection not reported closed, its node's lease valid. */
   readonly live: boolean;
+  /** Closed by the sweep, and open to who comes back. */
+  readonly swept: boolean;
   /** Encoded `Carry`; empty at the start. */
   readonly carry: Uint8Array;
 }

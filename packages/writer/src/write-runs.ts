@@ -35,16 +35,18 @@ export async function writeSegments(tx: CommitTx, runs: readonly FencedRun[]): P
   if (log.length > 0) await tx.writeLogSegments(log);
 }
 
+/** Attempts whose state the rows have changed. */
+export interface WrittenRows {
+  readonly resumed: readonly AttemptSummary[];
+  readonly finished: readonly AttemptSummary[];
+}
+
 /**
  * Derived rows of what passed the fence, one statement a table, always in the same order of tables, so that no two
  * transactions wait for each other. The statements are sent without waiting for the answers in between.
  */
-export async function writeRows(
-  tx: CommitTx,
-  what: { runs: readonly FencedRun[]; started: readonly AttemptSummary[] },
-  world: { clock: Clock; random: Random },
-): Promise<void> {
-  const batches = what.runs.flatMap((run) => run.batches);
+export async function writeRows(tx: CommitTx, runs: readonly FencedRun[]): Promise<WrittenRows> {
+  const batches = runs.flatMap((run) => run.batches);
   const rows = <R>(pick: (batch: KnownBatch) => readonly R[] | null | undefined): OfAttempt<R>[] =>
     batches.flatMap((batch) =>
       batch.task.withoutRows ? [] : (pick(batch) ?? []).map((row) => ({ attemptId: batch.attemptId, row })),
@@ -52,9 +54,9 @@ export async function writeRows(
   const targets = rows((b) => b.batch.message.rows?.targets);
   const results = rows((b) => b.batch.message.rows?.testResults);
   const summaries = rows((b) => b.batch.message.rows?.testSummaries);
-  const changes = what.runs.flatMap(invocationChange);
-  const ends = what.runs.flatMap(invocationEnd);
-  const swept = what.runs.filter((run) => run.position.swept).map((run) => run.attemptId);
+  const changes = runs.flatMap(invocationChange);
+  const ends = runs.flatMap(invocationEnd);
+  const swept = runs.filter((run) => run.position.swept).map((run) => run.attemptId);
   const letters = batches.flatMap(deadLetter);
 
   const written: Promise<unknown>[] = [];
@@ -71,16 +73,23 @@ export async function writeRows(
   add(changes, (list) => tx.patchInvocations(list));
   const reopened = swept.length > 0 ? tx.reopenInvocations(swept) : Promise.resolve([]);
   const ended = ends.length > 0 ? tx.endInvocations(ends) : Promise.resolve([]);
-  const [reopenings, endings] = await Promise.all([reopened, ended, ...written]);
+  add(letters, (list) => tx.appendDeadLetters(list));
+  const [resumed, finished] = await Promise.all([reopened, ended, ...written]);
+  return { resumed, finished };
+}
+
+/** What happened to attempts, for those who listen. */
+export async function writeFacts(
+  tx: CommitTx,
+  what: WrittenRows & { started: readonly AttemptSummary[] },
+  world: { clock: Clock; random: Random },
+): Promise<void> {
   const facts = [
     ...outboxRows("started", what.started, world),
-    ...outboxRows("resumed", reopenings, world),
-    ...outboxRows("finished", endings, world),
+    ...outboxRows("resumed", what.resumed, world),
+    ...outboxRows("finished", what.finished, world),
   ];
-  const tail: Promise<void>[] = [];
-  if (facts.length > 0) tail.push(tx.appendOutbox(facts));
-  if (letters.length > 0) tail.push(tx.appendDeadLetters(letters));
-  await Promise.all(tail);
+  if (facts.length > 0) await tx.appendOutbox(facts);
 }
 
 function outboxRows(

@@ -25,7 +25,7 @@ with asked as (
 select k.project_id, k.invocation_id, l.attempt_id, l.attempt, l.build_id, l.last_event_seq, l.carry,
   encode(l.owner, 'hex') as owner,
   coalesce(encode(l.first_event_hmac, 'hex'), '') as hmac,
-  l.finished_at is not null as finished,
+  l.finished_at is not null as finished, l.swept_at is not null as swept,
   coalesce(l.finished_at > now() - interval '10 minutes', false) as ended_recently,
   l.finished_at is null and l.disconnected_at is null
     and exists (select from nodes n where n.id = l.node_id and n.lease_until > now()) as live,
@@ -118,6 +118,7 @@ function candidateOf(row: AnswerRow): Candidate {
     finished: row.finished === true,
     endedRecently: row.ended_recently === true,
     live: row.live === true,
+    swept: row.swept === true,
     carry: row.carry instanceof Uint8Array ? row.carry : new Uint8Array(0),
   };
 }
