@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { ingestSettings } from "@millrace/actors/settings";
 import { apiSettings } from "@millrace/api/settings";
 import { setting } from "@millrace/base/config";
+import { buildsignalSettings } from "@millrace/buildsignal/settings";
 import { writerSettings } from "@millrace/writer/settings";
 import { z } from "zod";
 
@@ -103,4 +104,5 @@ export const allSettings = {
   ingest: ingestSettings,
   writer: writerSettings,
   api: apiSettings,
+  buildsignal: buildsignalSettings,
 };

@@ -3,8 +3,8 @@ import { MillraceError } from "@millrace/base/errors";
 import { migrate } from "@millrace/db/migrate";
 import type { LogLine } from "../logs/log-line.ts";
 import { Part, type PartReport } from "../supervise/part.ts";
-import { apiPart, ingestPart, natsPart, postgresPart, writerPart } from "./parts.ts";
-import { type Found, grpcUrl, httpUrl, opsUrl, type UpPlan } from "./plan.ts";
+import { apiPart, buildsignalPart, ingestPart, natsPart, postgresPart, writerPart } from "./parts.ts";
+import { type Found, grpcUrl, hasSignalQueues, httpUrl, opsUrl, type UpPlan } from "./plan.ts";
 import { identifyProcess, type ProcessIdentity } from "./process-identity.ts";
 import { type Addresses, writeState } from "./running-state.ts";
 
@@ -27,6 +27,7 @@ export class Millrace {
   readonly #writers: readonly Part[];
   readonly #ingest: Part;
   readonly #api: Part;
+  readonly #buildsignal: Part | undefined;
   readonly #processes: Record<string, ProcessIdentity> = {};
   #addresses: Addresses | undefined;
   #isStopping = false;
@@ -50,6 +51,7 @@ export class Millrace {
     );
     this.#ingest = supervised(ingestPart(context));
     this.#api = supervised(apiPart(context));
+    this.#buildsignal = hasSignalQueues(plan) ? supervised(buildsignalPart(context)) : undefined;
   }
 
   /** Resolves when everything is ready; rejects with what is in the way. `stop` is to be called in either case. */
@@ -61,7 +63,7 @@ export class Millrace {
     // The API tells people the front door's port; one that is free by chance is known only when it listens.
     const isPortKnown = this.#plan.grpcPort !== 0;
     if (!this.#isStopping) await startAll([...this.#writers, ...(isPortKnown ? [this.#api] : [])]);
-    if (!this.#isStopping) await startAll([this.#ingest]);
+    if (!this.#isStopping) await startAll([this.#ingest, this.#buildsignal]);
     if (!this.#isStopping && !isPortKnown) await startAll([this.#api]);
     this.#addresses = {
       grpcUrl: grpcUrl(this.#plan, this.found),
@@ -99,7 +101,13 @@ export class Millrace {
   /** In the order in which they are stopped. */
   #stages(): readonly (readonly Part[])[] {
     const present = (part: Part | undefined): Part[] => (part === undefined ? [] : [part]);
-    return [[this.#ingest], this.#writers, [this.#api], present(this.#nats), present(this.#postgres)];
+    return [
+      [this.#ingest, ...present(this.#buildsignal)],
+      this.#writers,
+      [this.#api],
+      present(this.#nats),
+      present(this.#postgres),
+    ];
   }
 
   async #migrate(): Promise<void> {

@@ -8,6 +8,7 @@ import type { PartSpec, RunningProcess } from "../supervise/part.ts";
 import { startOwnProcess } from "./own-process.ts";
 import {
   apiEnvironment,
+  buildsignalEnvironment,
   type Found,
   ingestEnvironment,
   programFiles,
@@ -27,6 +28,8 @@ export interface PartsContext {
 const ingestStopMaxMs = 20_000;
 const writerStopMaxMs = 15_000;
 const apiStopMaxMs = 5_000;
+/** Handlers may end by themselves for 5 s and have 3 s more when told to. */
+const buildsignalStopMaxMs = 12_000;
 
 export function postgresPart(context: PartsContext): PartSpec {
   const { plan, found, clock } = context;
@@ -91,6 +94,16 @@ export function apiPart(context: PartsContext): PartSpec {
     onReady: ({ httpPort }) => {
       context.found.httpPort = Number(httpPort);
     },
+  });
+}
+
+export function buildsignalPart(context: PartsContext): PartSpec {
+  return ownPart(context, {
+    name: "buildsignal",
+    file: programFiles.buildsignal,
+    stopMaxMs: buildsignalStopMaxMs,
+    environment: () => buildsignalEnvironment(context.plan, context.found),
+    onReady: () => {},
   });
 }
 

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { ingestSettings } from "@millrace/actors/settings";
 import { apiSettings } from "@millrace/api/settings";
 import type { Setting } from "@millrace/base/config";
+import { buildsignalSettings } from "@millrace/buildsignal/settings";
 import { writerSettings } from "@millrace/writer/settings";
 
 const packages = resolve(import.meta.dirname, "../../..");
@@ -54,6 +55,7 @@ export const programFiles = {
   writer: join(packages, "writer/src/main.ts"),
   ingest: join(packages, "actors/src/main.ts"),
   api: join(packages, "api/src/main.ts"),
+  buildsignal: join(packages, "buildsignal/src/main.ts"),
 };
 
 /** Environment of the nth writer, from 1. */
@@ -83,6 +85,15 @@ export function apiEnvironment(plan: UpPlan, found: Found): Environment {
   setUnlessGiven(environment, apiSettings.uiDirectory, existsSync(join(ui, "index.html")) ? ui : "");
   setUnlessGiven(environment, apiSettings.publicGrpcUrl, grpcUrl(plan, found));
   return environment;
+}
+
+/** Whether there are queues to validate: only then the controller runs. */
+export function hasSignalQueues(plan: UpPlan): boolean {
+  return Boolean(plan.environment[buildsignalSettings.configFile.environmentName]);
+}
+
+export function buildsignalEnvironment(plan: UpPlan, found: Found): Environment {
+  return commonEnvironment(plan, found);
 }
 
 function commonEnvironment(plan: UpPlan, found: Found): Environment {
