@@ -1,6 +1,7 @@
 import { type Api, type ApiParts, createApi } from "./api.ts";
 import { addBuildRoutes } from "./builds.ts";
 import { addEventRoutes } from "./events.ts";
+import { addGreennessRoutes } from "./greenness.ts";
 import { addInvocationRoutes } from "./invocations.ts";
 import { addLiveRoutes } from "./live.ts";
 import { addLogRoutes } from "./log.ts";
@@ -20,5 +21,6 @@ export function apiRoutes(parts: ApiParts): Api {
   addLogRoutes(api, parts);
   addEventRoutes(api, parts);
   addLiveRoutes(api, parts);
+  addGreennessRoutes(api, parts);
   return api;
 }
