@@ -16,7 +16,6 @@ import { killingFailPoints, noFailPoints } from "./failpoints.ts";
 import { withGauges } from "./gauge-metrics.ts";
 import { Consumers } from "./queue/consumers.ts";
 import { createQueueMetrics } from "./queue/metrics.ts";
-import { topicSettingsShape } from "./queue/topic-settings.ts";
 import { openQueues } from "./queue-directory.ts";
 import { readSecrets, readSignalConfig } from "./read-config.ts";
 import { runnerKinds } from "./runner-kinds.ts";
@@ -63,7 +62,7 @@ const store = pgSignalStore({ ...world, database: reads, lanes, onPublished });
 const queue = pgQueue({ claims: queueLane, finishes: finishLane });
 const context = { ...world, store, queues, points, metrics: createStageMetrics(registry) };
 const consumers = new Consumers(
-  stageSubscriptions(context, (stage) => config.topics[stage] ?? topicSettingsShape.parse(undefined)),
+  stageSubscriptions(context, (stage) => config.topics[stage]),
   {
     ...world,
     queue,

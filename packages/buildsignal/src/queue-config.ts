@@ -1,9 +1,11 @@
 import { z } from "zod";
 import { cadenceConfig } from "./cadence.ts";
-import { topicSettingsShape } from "./queue/topic-settings.ts";
-import { stages } from "./topics.ts";
+import { topicSettings, topicSettingsShape } from "./queue/topic-settings.ts";
 
 const milliseconds = z.number().int().min(0);
+
+/** Polls wait for runners: 10,000 builds are asked for every 2 s, by services that answer within 200 ms. */
+const pollsAtOnce = 1_000;
 
 /** A part that is chosen by `kind`; the kind checks the rest. */
 const byKind = z.looseObject({ kind: z.string().min(1) });
@@ -35,6 +37,13 @@ export const signalConfigShape = z.strictObject({
   queues: z
     .record(z.string().regex(/^[A-Za-z0-9_-]{1,80}$/, "letters, digits, _ and -"), queueConfigShape)
     .default({}),
-  topics: z.partialRecord(z.enum(stages), topicSettingsShape).default({}),
+  topics: z
+    .strictObject({
+      process: topicSettingsShape,
+      build: topicSettingsShape,
+      buildsignal: topicSettings(pollsAtOnce),
+      record: topicSettingsShape,
+    })
+    .prefault({}),
 });
 export type SignalConfig = z.infer<typeof signalConfigShape>;
