@@ -118,9 +118,11 @@ test("what the description cannot say: fillfactors, partitions, storage", async 
   );
   expect(options.filter((row) => !String(row.relname).startsWith("pg_"))).toEqual([
     { relname: "invocations", option: "fillfactor=70" },
+    { relname: "lifecycle_events", option: "fillfactor=50" },
     { relname: "signal_deliveries", option: "fillfactor=70" },
     { relname: "signal_partitions", option: "fillfactor=70" },
     { relname: "stream_positions", option: "fillfactor=50" },
+    { relname: "targets", option: "fillfactor=50" },
   ]);
   const stored = await database.sql.unsafe(
     `select count(*) as tables, bool_and(a.attstorage = 'e') as external

@@ -15,8 +15,6 @@ export const outbox = pgTable(
     /** The CloudEvents envelope; its `id` is the message id. */
     event: jsonb("event").notNull(),
     createdAt: instant("created_at").notNull().defaultNow(),
-    /** A relay has it in hand until then. */
-    claimedUntil: instant("claimed_until"),
     publishedAt: instant("published_at"),
     /** Identity of the stream that took it; another one now means: publish again. */
     publishedTo: text("published_to"),

@@ -12,7 +12,8 @@ import {
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { FactStream } from "./outbox-relay.ts";
 
-const publishTimeoutMs = 5_000;
+/** The relay asks twice in a transaction, which must not idle for 5 s. */
+const publishTimeoutMs = 2_000;
 const keptDays = 7;
 const nanosecondsPerSecond = 1_000_000_000;
 

@@ -1,21 +1,24 @@
 import { expect, test } from "vitest";
-import { type ClaimedFact, type FactStream, type OutboxStore, relayOnce } from "./outbox-relay.ts";
+import { type FactStream, type OutboxStore, relayOnce, type UnpublishedFact } from "./outbox-relay.ts";
 
-function fact(id: number): ClaimedFact {
+function fact(id: number): UnpublishedFact {
   return { id, subject: "s", json: "{}", messageId: `m${id}` };
 }
 
-/** An outbox with unpublished facts 1 … `count`, and what was done to them. */
+/** An outbox with unpublished facts 1 … `count`, and what was noted about them. */
 function outboxOf(count: number) {
-  const done: string[] = [];
+  const noted: string[] = [];
   const outbox: OutboxStore = {
-    claim: async (limit) => Array.from({ length: Math.min(limit, count) }, (_, index) => fact(index + 1)),
-    markPublished: async (ids, stream) => void done.push(`published ${ids.join()} to ${stream}`),
-    giveBack: async (ids) => void done.push(`gave back ${ids.join()}`),
+    relay: async (limit, publish) => {
+      const facts = Array.from({ length: Math.min(limit, count) }, (_, index) => fact(index + 1));
+      const { ids, stream } = await publish(facts);
+      noted.push(`${ids.join()} taken by ${stream}`);
+      return facts.length;
+    },
     requeueOthers: async () => 0,
     prune: async () => {},
   };
-  return { outbox, done };
+  return { outbox, noted };
 }
 
 const stream = (taken: (fact: { messageId: string }) => Promise<void>): FactStream => ({
@@ -23,24 +26,24 @@ const stream = (taken: (fact: { messageId: string }) => Promise<void>): FactStre
   publish: taken,
 });
 
-test("what the stream took is marked with the stream", async () => {
-  const { outbox, done } = outboxOf(2);
+test("what the stream took is noted with the stream", async () => {
+  const { outbox, noted } = outboxOf(2);
   expect(await relayOnce({ outbox, stream: stream(async () => {}) })).toBe(2);
-  expect(done).toEqual(["published 1,2 to made at noon"]);
+  expect(noted).toEqual(["1,2 taken by made at noon"]);
 });
 
-test("what it did not take is given back, and what it took is marked all the same", async () => {
-  const { outbox, done } = outboxOf(3);
+test("what it did not take stays, what it took is noted all the same, and the failure is told", async () => {
+  const { outbox, noted } = outboxOf(3);
   const taking = stream(async ({ messageId }) => {
     if (messageId === "m2") throw new Error("no answer");
   });
   await expect(relayOnce({ outbox, stream: taking })).rejects.toThrow("no answer");
-  expect(done).toEqual(["published 1,3 to made at noon", "gave back 2"]);
+  expect(noted).toEqual(["1,3 taken by made at noon"]);
 });
 
-test("without JetStream everything is given back", async () => {
-  const { outbox, done } = outboxOf(2);
+test("without JetStream nothing is noted", async () => {
+  const { outbox, noted } = outboxOf(2);
   const away: FactStream = { identity: () => Promise.reject(new Error("away")), publish: async () => {} };
   await expect(relayOnce({ outbox, stream: away })).rejects.toThrow("away");
-  expect(done).toEqual(["gave back 1,2"]);
+  expect(noted).toEqual([]);
 });

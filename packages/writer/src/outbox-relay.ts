@@ -5,7 +5,7 @@ import type { Log } from "@millrace/base/log";
 import type { Job, JobLease } from "./jobs.ts";
 
 /** A fact that is to be published. */
-export interface ClaimedFact {
+export interface UnpublishedFact {
   readonly id: number;
   readonly subject: string;
   /** The CloudEvents envelope as JSON; `messageId` is its id. */
@@ -13,13 +13,19 @@ export interface ClaimedFact {
   readonly messageId: string;
 }
 
+/** Which facts a stream has taken, and the identity of that stream. */
+export interface Taken {
+  readonly ids: readonly number[];
+  readonly stream: string;
+}
+
 /** The relay's port to the database. */
 export interface OutboxStore {
-  /** Takes up to `limit` unpublished facts, oldest first; others may take them when the claim lapses. */
-  claim(limit: number): Promise<ClaimedFact[]>;
-  /** Notes which stream took them. */
-  markPublished(ids: readonly number[], stream: string): Promise<void>;
-  giveBack(ids: readonly number[]): Promise<void>;
+  /**
+   * Hands up to `limit` unpublished facts, oldest first, to `publish` and notes what was taken; how many there were.
+   * Others do not see these facts meanwhile; they stay unpublished when `publish` fails or this process dies.
+   */
+  relay(limit: number, publish: (facts: readonly UnpublishedFact[]) => Promise<Taken>): Promise<number>;
   /** Publishes again what another stream than `stream` took; how many facts that were. */
   requeueOthers(stream: string, lease: JobLease): Promise<number>;
   /** Forgets what was published more than 10 min ago. */
@@ -34,11 +40,12 @@ export interface FactStream {
   publish(fact: { subject: string; json: string; messageId: string }): Promise<void>;
 }
 
-const claimedAtOnceMax = 200;
+/** In one transaction, which holds their locks until JetStream has answered. */
+const factsAtOnceMax = 200;
 const pollMs = 500;
 
 /**
- * Takes facts from the outbox to JetStream, at least once each. Every writer runs one: rows are claimed, never read
+ * Takes facts from the outbox to JetStream, at least once each. Every writer runs one: rows are locked, never read
  * by a cursor, since numbers become visible out of order.
  */
 export function startOutboxRelay(
@@ -49,7 +56,7 @@ export function startOutboxRelay(
   let running: Promise<void> = Promise.resolve();
   const relayAll = async (): Promise<void> => {
     try {
-      while (!isStopping && (await relayOnce(ports)) === claimedAtOnceMax);
+      while (!isStopping && (await relayOnce(ports)) === factsAtOnceMax);
     } catch (error) {
       world.log.warn("facts stay in the outbox", { error: errorText(error) });
     }
@@ -68,28 +75,19 @@ export function startOutboxRelay(
   };
 }
 
-/** Publishes one handful; how many were taken. Fails when the stream or the database is away. */
+/** Publishes one handful; how many facts it were. Fails when the stream or the database is away. */
 export async function relayOnce(ports: { outbox: OutboxStore; stream: FactStream }): Promise<number> {
-  const facts = await ports.outbox.claim(claimedAtOnceMax);
-  if (facts.length === 0) return 0;
-  let stream: string;
-  try {
+  let failure: unknown;
+  const count = await ports.outbox.relay(factsAtOnceMax, async (facts) => {
     // Asked before publishing: if it is made anew meanwhile, its older identity has the facts sent again.
-    stream = await ports.stream.identity();
-  } catch (error) {
-    await ports.outbox.giveBack(facts.map((fact) => fact.id));
-    throw error;
-  }
-  const results = await Promise.allSettled(facts.map((fact) => ports.stream.publish(fact)));
-  const idsOf = (status: "fulfilled" | "rejected"): number[] =>
-    facts.filter((_, index) => results[index]?.status === status).map((fact) => fact.id);
-  const published = idsOf("fulfilled");
-  const failed = idsOf("rejected");
-  if (published.length > 0) await ports.outbox.markPublished(published, stream);
-  if (failed.length > 0) await ports.outbox.giveBack(failed);
-  const failure = results.find((result) => result.status === "rejected");
-  if (failure !== undefined) throw failure.reason;
-  return facts.length;
+    const stream = await ports.stream.identity();
+    const results = await Promise.allSettled(facts.map((fact) => ports.stream.publish(fact)));
+    failure = results.find((result) => result.status === "rejected")?.reason;
+    const ids = facts.filter((_, index) => results[index]?.status === "fulfilled").map((fact) => fact.id);
+    return { ids, stream };
+  });
+  if (failure !== undefined) throw failure;
+  return count;
 }
 
 const prunePeriodMs = 30_000;

@@ -7,6 +7,7 @@ import { type WriterBench, writerBench } from "../database.fixture.ts";
 import type { JobLeases } from "../jobs.ts";
 import { renewLease } from "../leases.ts";
 import { type LifecycleState, mergeLifecycle, readLifecycle } from "../lifecycle.ts";
+import type { UnpublishedFact } from "../outbox-relay.ts";
 import { partitionJob } from "../partitions.ts";
 import { batchWork } from "../works.fixture.ts";
 import { pgJobLeases } from "./job-leases.ts";
@@ -43,45 +44,53 @@ test("a lease that ran out goes to whoever asks first, and only to one of them",
   expect(taken).toMatchObject([{ epoch: 2 }]);
 });
 
-test("an outbox row is claimed once, given back, published, published again for another stream, and pruned", async () => {
+test("a fact is in one relay's hands, published, published again for another stream, and pruned", async () => {
   await bench.one("delete from outbox");
   await bench.commit(
     batchWork({ invocation: "facts", first: 1, last: 1 }),
     batchWork({ invocation: "more", first: 1, last: 1 }),
   );
   const [one, two] = [pgOutboxStore(bench.newContext().lane), pgOutboxStore(bench.newContext().lane)];
-  const claimed = (await Promise.all([one.claim(1), two.claim(1)])).flat();
-  expect(claimed.map((fact) => fact.subject)).toEqual(Array(2).fill("events.default.invocation.started"));
-  expect(new Set(claimed.map((fact) => fact.messageId)).size).toBe(2);
-  expect(JSON.parse(claimed[0]?.json ?? "")).toMatchObject({ id: claimed[0]?.messageId });
-  expect(await one.claim(10)).toEqual([]);
-
-  const ids = claimed.map((fact) => fact.id);
-  await one.giveBack(ids);
-  expect(await two.claim(10)).toHaveLength(2);
-  await two.markPublished(ids, "made at noon");
-  expect(await one.claim(10)).toEqual([]);
+  const seen: UnpublishedFact[] = [];
+  const takeAll = (stream: string) => async (facts: readonly UnpublishedFact[]) => {
+    seen.push(...facts);
+    return { ids: facts.map((fact) => fact.id), stream };
+  };
+  // The second one looks while the first has the older fact in hand.
+  await one.relay(1, async (facts) => {
+    expect(await two.relay(10, takeAll("made at noon"))).toBe(1);
+    return takeAll("made at noon")(facts);
+  });
+  expect(seen.map((fact) => fact.subject)).toEqual(Array(2).fill("events.default.invocation.started"));
+  expect(new Set(seen.map((fact) => fact.messageId)).size).toBe(2);
+  expect(JSON.parse(seen[0]?.json ?? "")).toMatchObject({ id: seen[0]?.messageId });
+  expect(await one.relay(10, takeAll("made at noon"))).toBe(0);
 
   const lease = await leases.acquire({ name: "outbox", holder: "me", forMs: 60_000 });
   if (lease === undefined) throw new Error("nobody else has it");
   expect(await one.requeueOthers("made at noon", lease)).toBe(0);
   expect(await one.requeueOthers("made at one", lease)).toBe(2);
-  expect(await one.claim(10)).toHaveLength(2);
-  await one.markPublished(ids, "made at one");
+  expect(await one.relay(10, takeAll("made at one"))).toBe(2);
   await one.prune(lease);
-  expect(await bench.all("select 1 from outbox")).toHaveLength(2);
-  await bench.one("update outbox set published_at = now() - interval '11 minutes' where id = $1", [ids[0]]);
+  const ids = (await bench.all("select id from outbox order by id")).map((row) => row.id);
+  expect(ids).toHaveLength(2);
+  await bench.one("update outbox set published_at = now() - interval '11 minutes' where id = $1", [
+    Number(ids[0]),
+  ]);
   await one.prune(lease);
   expect(await bench.all("select id from outbox")).toEqual([{ id: ids[1] }]);
 });
 
-test("a claim lapses when its relay does not come back", async () => {
+test("facts that a relay fails to publish, or does not get taken, are there for the next one", async () => {
   await bench.one("delete from outbox");
-  await bench.commit(batchWork({ invocation: "lapse", first: 1, last: 1 }));
+  await bench.commit(batchWork({ invocation: "again", first: 1, last: 1 }));
   const store = pgOutboxStore(bench.newContext().lane);
-  await store.claim(1);
-  await bench.one("update outbox set claimed_until = now() - interval '1 second'");
-  expect(await store.claim(1)).toHaveLength(1);
+  await expect(store.relay(1, () => Promise.reject(new Error("away")))).rejects.toThrow("away");
+  expect(await store.relay(1, async () => ({ ids: [], stream: "made at noon" }))).toBe(1);
+  expect(
+    await store.relay(1, async (facts) => ({ ids: facts.map(({ id }) => id), stream: "made at noon" })),
+  ).toBe(1);
+  expect(await store.relay(1, () => Promise.reject(new Error("there is none")))).toBe(0);
 });
 
 test("partitions are made by the holder of the lease, and it is told how far they reach", async () => {

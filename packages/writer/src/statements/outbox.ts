@@ -1,52 +1,39 @@
 import type { Lane } from "@millrace/db/lane";
 import { nodes } from "@millrace/db/schema/nodes";
 import { outbox } from "@millrace/db/schema/outbox";
-import { and, asc, inArray, isNotNull, isNull, lt, ne, or, sql } from "drizzle-orm";
-import type { OutboxStore } from "../outbox-relay.ts";
+import { and, asc, inArray, isNotNull, isNull, lt, ne, sql } from "drizzle-orm";
+import type { OutboxStore, Taken } from "../outbox-relay.ts";
 import { holdLease } from "./job-leases.ts";
 
-/** A relay that died gives its rows back by this. */
-const claimSeconds = 10;
 /** JetStream's disk is behind its acknowledgements by 2 min at most, unless told otherwise. */
 const keptMinutes = 10;
 
+const nothingTaken: Taken = { ids: [], stream: "" };
+
 export function pgOutboxStore(lane: Lane): OutboxStore {
   return {
-    claim: (limit) =>
+    relay: (limit, publish) =>
       lane.transact(async ({ orm }) => {
-        const isFree = or(isNull(outbox.claimedUntil), lt(outbox.claimedUntil, sql`now()`));
-        const next = orm
-          .select({ id: outbox.id })
-          .from(outbox)
-          .where(and(isNull(outbox.publishedAt), isFree))
-          .orderBy(asc(outbox.id))
-          .limit(limit)
-          .for("update", { skipLocked: true });
-        const rows = await orm
-          .update(outbox)
-          .set({ claimedUntil: sql`now() + make_interval(secs => ${claimSeconds})` })
-          .where(inArray(outbox.id, next))
-          .returning({
+        const facts = await orm
+          .select({
             id: outbox.id,
             subject: outbox.subject,
             json: sql<string>`${outbox.event}::text`,
             messageId: sql<string>`${outbox.event} ->> 'id'`,
-          });
-        return rows.sort((a, b) => a.id - b.id);
-      }),
-    markPublished: (ids, stream) =>
-      lane.transact(async ({ orm }) => {
-        await orm
-          .update(outbox)
-          .set({ publishedAt: sql`now()`, publishedTo: stream, claimedUntil: null })
-          .where(inArray(outbox.id, [...ids]));
-      }),
-    giveBack: (ids) =>
-      lane.transact(async ({ orm }) => {
-        await orm
-          .update(outbox)
-          .set({ claimedUntil: null })
-          .where(and(inArray(outbox.id, [...ids]), isNull(outbox.publishedAt)));
+          })
+          .from(outbox)
+          .where(isNull(outbox.publishedAt))
+          .orderBy(asc(outbox.id))
+          .limit(limit)
+          .for("update", { skipLocked: true });
+        const taken = facts.length === 0 ? nothingTaken : await publish(facts);
+        if (taken.ids.length > 0) {
+          await orm
+            .update(outbox)
+            .set({ publishedAt: sql`now()`, publishedTo: taken.stream })
+            .where(inArray(outbox.id, [...taken.ids]));
+        }
+        return facts.length;
       }),
     requeueOthers: (stream, lease) =>
       lane.transact(async (tx) => {
