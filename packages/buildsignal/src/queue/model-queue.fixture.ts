@@ -79,8 +79,10 @@ export class ModelQueue {
   claim(asks: readonly ClaimAsk[]): Claimed {
     const deliveries: Delivery[] = [];
     const exhausted: Delivery[] = [];
-    for (const ask of asks) {
-      for (const next of this.#due(ask).slice(0, ask.room)) {
+    // What becomes a dead letter by this claim is handed to its reconciler by the next one.
+    const due = asks.map((ask) => ({ ask, nexts: this.#due(ask).slice(0, ask.room) }));
+    for (const { ask, nexts } of due) {
+      for (const next of nexts) {
         const delivery = this.#handOver(next, ask);
         if (delivery.attempt <= ask.attemptsMax) deliveries.push(delivery);
         else {

@@ -12,6 +12,9 @@ import { queueTexts } from "./queue-texts.ts";
 const scriptedNow = "(select at from test_now)";
 const startMs = Date.UTC(2030, 0, 1);
 
+/** A machine that is busy with other tests is no failure. */
+const patienceMs = 60_000;
+
 let fresh: TestDatabase;
 let lane: Lane;
 let otherLane: Lane;
@@ -23,8 +26,8 @@ const texts = queueTexts(scriptedNow);
 
 beforeAll(async () => {
   fresh = await freshDatabase();
-  lane = openLane({ url: fresh.url, name: "queue test" });
-  otherLane = openLane({ url: fresh.url, name: "queue test 2" });
+  lane = openLane({ url: fresh.url, name: "queue test", timeoutMs: patienceMs });
+  otherLane = openLane({ url: fresh.url, name: "queue test 2", timeoutMs: patienceMs });
   queue = pgQueue({ claims: lane, finishes: lane }, scriptedNow);
   await lane.transact((tx) => tx.unsafe("create table test_now (at timestamptz not null)"));
 });

@@ -21,7 +21,7 @@ let published: number;
 beforeAll(async () => {
   fresh = await freshDatabase();
   database = connect({ url: fresh.url, max: 2, name: "store test" });
-  lanes = [1, 2].map((nth) => openLane({ url: fresh.url, name: `store test ${nth}` }));
+  lanes = [1, 2].map((nth) => openLane({ url: fresh.url, name: `store test ${nth}`, timeoutMs: 60_000 }));
   const onPublished = (): void => {
     published += 1;
   };
