@@ -10,7 +10,7 @@ import { type Clock, every } from "@millrace/base/clock";
 export type RunLogLine = RunLine | BuildLine | AckedLine | EndLine;
 
 /** A process of the generator has begun: the first line it writes, once per process. */
-export interface RunLine {
+interface RunLine {
   readonly kind: "run";
   readonly startedAtMs: number;
 }
@@ -32,7 +32,7 @@ export interface BuildLine {
 }
 
 /** Events 1 … `to` are acknowledged. At most every 100 ms per build, and once more before its end. */
-export interface AckedLine {
+interface AckedLine {
   readonly kind: "acked";
   readonly invocationId: string;
   readonly to: number;

@@ -1,5 +1,6 @@
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
+import { rawFrame, rawFrameBytesMax } from "./zstd-raw-frame.ts";
 
 /**
  * Zstandard behind a port. `@mongodb-js/zstd` compresses wherever its addon loads; elsewhere Node's own zlib
@@ -7,6 +8,7 @@ import * as zlib from "node:zlib";
  */
 export interface Zstd {
   readonly codec: "@mongodb-js/zstd" | "node:zlib";
+  /** One frame; a few hundred bytes are not worth the way to another thread and become a raw one. */
   compress(bytes: Uint8Array, level: number): Promise<Uint8Array>;
   /** Fails with an error when `bytes` is not one or more whole frames. */
   decompress(bytes: Uint8Array): Promise<Uint8Array>;
@@ -21,7 +23,8 @@ export async function loadZstd(): Promise<Zstd> {
     const addon = await import("@mongodb-js/zstd");
     return {
       codec: "@mongodb-js/zstd",
-      compress: (bytes, level) => addon.compress(asBuffer(bytes), level),
+      compress: async (bytes, level) =>
+        bytes.length <= rawFrameBytesMax ? rawFrame(bytes) : addon.compress(asBuffer(bytes), level),
       decompress: (bytes) => addon.decompress(asBuffer(bytes)),
     };
   } catch {

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { hotLevel, type Zstd } from "@millrace/base/zstd";
-import { rawFrame, rawFrameBytesMax } from "@millrace/base/zstd-raw-frame";
 import type { IBatchRequest, IEventSegment, ILogSegment } from "@millrace/proto/pipeline";
 import type { BatchContent, SealedBodies, SealedBody } from "../core/effects.ts";
 import type { HostPorts } from "./ports.ts";
@@ -47,13 +46,12 @@ export function bodyDigest(data: Uint8Array): string {
   return createHash("sha256").update(data).digest("hex").slice(0, 32);
 }
 
-/** Compresses `parts`, `rawBytes` together, as one body; what is too small to be worth it becomes a raw frame. */
+/** Compresses `parts`, `rawBytes` together, as one body. */
 export async function compressParts(
   zstd: Zstd,
   parts: readonly Uint8Array[],
   rawBytes: number,
 ): Promise<SealedBody> {
-  if (rawBytes <= rawFrameBytesMax) return { data: rawFrame(parts, rawBytes), rawBytes };
   return { data: await zstd.compress(concat(parts, rawBytes), hotLevel), rawBytes };
 }
 
