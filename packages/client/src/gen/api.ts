@@ -243,6 +243,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/queues/{queue}/greenness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether a commit is green
+         * @description Answers for every commit and every queue; what is not known to be green is `not_green`.
+         */
+        get: operations["getGreenness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1137,6 +1157,66 @@ export interface operations {
             };
             /** @description Not found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getGreenness: {
+        parameters: {
+            query: {
+                /** @description The commit, as it was announced */
+                uri: string;
+            };
+            header?: never;
+            path: {
+                queue: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is known about the commit */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        queue: string;
+                        uri: string;
+                        /**
+                         * @description `green` only when a build of this commit said so. Everything else is `not_green`.
+                         * @enum {string}
+                         */
+                        greenness: "green" | "not_green";
+                        /** @description Why it is not green: `broken` by its own build; `unknown_queue`, `not_announced`, `waiting`, `in_progress`, `being_recorded`, `superseded`, `cancelled`; or why its build gave no verdict, such as `timed_out`. */
+                        reason: string | null;
+                        requestId: string | null;
+                        state: string | null;
+                        buildUrl: string | null;
+                        /** Format: date-time */
+                        recordedAt: string;
+                        /** @description The newest green commit of the queue */
+                        lastGreenUri: string | null;
+                    };
+                };
+            };
+            /** @description The request is not valid */
+            400: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -54,6 +54,17 @@ test("a batch of another owner is fenced and changes nothing", async () => {
   expect(await segmentsOf(bench, 1)).toEqual(["1-10"]);
 });
 
+test("the fence's statement decides by itself: by owner and by number", async () => {
+  await using bench = await startedBench();
+  const row = { attemptId: 1, first: 11, last: 12, carry: new Uint8Array(0), ends: false };
+  const advance = (change: { owner: string; first?: number }) =>
+    bench.newContext().store.transact((tx) => tx.advanceFence([{ ...row, ...change }]));
+  expect(await advance({ owner: hexOfText("zombie") })).toEqual([]);
+  expect(await advance({ owner: hexOfText("owner"), first: 12 })).toEqual([]);
+  const owner = hexOfText("owner");
+  expect(await advance({ owner })).toEqual([{ attemptId: 1, owner }]);
+});
+
 test("of two owners with the same next events only the present one passes", async () => {
   await using bench = await startedBench();
   const replies = await bench.commit(
