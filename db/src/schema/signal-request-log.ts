@@ -16,5 +16,8 @@ export const signalRequestLog = pgTable(
     reason: text("reason"),
     buildId: text("build_id"),
   },
-  (table) => [index("signal_request_log_by_request").on(table.requestId, table.id)],
+  (table) => [
+    index("signal_request_log_by_request").on(table.requestId, table.id),
+    index("signal_request_log_by_time").on(table.at),
+  ],
 );

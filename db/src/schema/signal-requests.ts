@@ -35,6 +35,7 @@ export const signalRequests = pgTable(
   },
   (table) => [
     index("signal_requests_by_number").on(table.queue, table.number),
+    index("signal_requests_by_state").on(table.queue, table.state, table.number),
     index("signal_requests_open").on(table.queue).where(sql`state in ('accepted', 'processing')`),
   ],
 );

@@ -36,9 +36,13 @@ export const booleanText = z
 
 /** Thrown for a setting that is misspelt, does not parse or contradicts another; the message names it. */
 export class ConfigError extends Error {
+  /** One sentence each. */
+  readonly problems: readonly string[];
+
   constructor(problems: readonly string[]) {
     super(`Configuration: ${problems.join("; ")}`);
     this.name = "ConfigError";
+    this.problems = problems;
   }
 }
 

@@ -170,6 +170,50 @@ test("an operator redrives a dead letter, or discards it", async () => {
   expect(await ask({ kind: "discard", letter: { ...letter, key: "x" } })).toMatchObject({ kind: "refused" });
 });
 
+test("a queue that the API sets is used by every process at once, and leaves when nothing is under way", async () => {
+  await Promise.all([start(), start()]);
+  const config = { runner: { kind: "fake" }, gate_wait_delay_ms: 50 };
+  const configure = (version: number) => ask({ kind: "configure", queue: "release", config, version });
+  expect(await ask({ kind: "ingest", queue: "release", uri: "r" })).toMatchObject({ code: "unknown-queue" });
+  expect(await configure(0)).toEqual({ kind: "ok", version: 1 });
+  expect(await configure(0)).toMatchObject({ kind: "refused", code: "version-mismatch" });
+  for (let n = 1; n <= 6; n += 1) {
+    const answer = await ask({ kind: "ingest", queue: "release", uri: `r${n}` });
+    expect(answer).toMatchObject({ kind: "ok", requestId: `request/release/${n}` });
+  }
+  await idle();
+  expect(await rows("select * from signal_dead_letters")).toEqual([]);
+  expect((await states()).at(-1)).toMatchObject({ id: "request/release/6", state: "succeeded" });
+  expect(await ask({ kind: "unconfigure", queue: "main" })).toMatchObject({ code: "of-file" });
+  expect(await ask({ kind: "unconfigure", queue: "release" })).toEqual({ kind: "ok" });
+  expect(await ask({ kind: "configure", queue: "x", config: {} })).toMatchObject({
+    code: "invalid-configuration",
+    message: expect.stringContaining("queue x, runner"),
+  });
+});
+
+test("a queue that an operator stops goes on where it was when it is opened again", async () => {
+  await start();
+  const gate = { stage: "process", key: "main" };
+  expect(await ask({ kind: "close-gate", ...gate, reason: "the runner is repaired" })).toEqual({
+    kind: "ok",
+  });
+  await announce("good");
+  expect(await ask({ kind: "close-gate", stage: "nothing", key: "" })).toMatchObject({ code: "invalid" });
+  expect(await states()).toMatchObject([{ state: "accepted" }]);
+  expect(await ask({ kind: "open-gate", ...gate })).toEqual({ kind: "ok" });
+  await idle();
+  expect(await states()).toMatchObject([{ state: "succeeded" }]);
+  expect(await ask({ kind: "open-gate", ...gate })).toMatchObject({ code: "not-found" });
+});
+
+test("what is old is removed when a process starts", async () => {
+  await rows(`insert into signal_request_log (request_id, queue, at, who, from_state, to_state)
+    values ('request/main/1', 'main', now() - interval '999 days', 'test', '', 'accepted')`);
+  await start();
+  await expect.poll(() => rows("select * from signal_request_log"), patience).toEqual([]);
+});
+
 test.each(failPointNames)(
   "killed at %s, another process finishes; nothing is lost or counted twice",
   async (name) => {

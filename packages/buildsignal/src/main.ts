@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { every, systemClock } from "@millrace/base/clock";
+import { systemClock } from "@millrace/base/clock";
 import { processEnvironment, readSettings } from "@millrace/base/config";
 import { errorText } from "@millrace/base/errors";
 import { runUntilSignal, type Stoppable } from "@millrace/base/lifecycle";
@@ -11,9 +11,11 @@ import { connect } from "@millrace/db/connect";
 import { openLane } from "@millrace/db/lane";
 import { signalCommandChannel, signalGroup } from "@millrace/proto/channels";
 import { connectBus } from "@millrace/proto/nats-bus";
-import { runCommand } from "./commands.ts";
+import { type CommandParts, runCommand } from "./commands.ts";
 import { killingFailPoints, noFailPoints } from "./failpoints.ts";
 import { withGauges } from "./gauge-metrics.ts";
+import { startHousekeeping } from "./housekeeping.ts";
+import { LiveQueues } from "./live-queues.ts";
 import { Consumers } from "./queue/consumers.ts";
 import { createQueueMetrics } from "./queue/metrics.ts";
 import { openQueues } from "./queue-directory.ts";
@@ -23,15 +25,17 @@ import { buildsignalSettings } from "./settings.ts";
 import { sourceKinds } from "./source-kinds.ts";
 import { createStageMetrics } from "./stage-metrics.ts";
 import { stageSubscriptions } from "./stages.ts";
+import { pgGates } from "./store/pg-gates.ts";
 import { readGauges } from "./store/pg-gauges.ts";
 import { pgLetters } from "./store/pg-letters.ts";
+import { pruneOld } from "./store/pg-prune.ts";
 import { pgQueue } from "./store/pg-queue.ts";
+import { pgQueueConfigs } from "./store/pg-queue-configs.ts";
 import { pgSignalStore } from "./store/pg-signal-store.ts";
 import { startWaking } from "./wake.ts";
 
 /** Finished messages that came once are kept so long. */
 const onceKeptMs = 7 * 86_400_000;
-const prunePeriodMs = 6 * 3_600_000;
 
 const settings = readSettings(buildsignalSettings, processEnvironment());
 const self = `${hostname()}-${process.pid}-${Buffer.from(systemRandom.bytes(3)).toString("hex")}`;
@@ -42,11 +46,12 @@ const points = settings.failPoint === undefined ? noFailPoints : killingFailPoin
 
 const config = await readSignalConfig(settings.configFile);
 const secrets = await readSecrets(settings.secretsFile);
-const queues = openQueues(config, {
+const queueParts = {
   runners: runnerKinds,
   sources: sourceKinds,
-  world: { ...world, secret: (name) => secrets.get(name) },
-});
+  world: { ...world, secret: (name: string) => secrets.get(name) },
+};
+const fileQueues = openQueues(config, queueParts);
 
 const bus = await connectBus({ servers: settings.natsUrl, name: self, log });
 const url = settings.databaseUrl;
@@ -60,9 +65,11 @@ const finishLane = openLane({ url, name: "millrace-buildsignal-finish" });
 const onPublished = (): void => waking.published();
 const store = pgSignalStore({ ...world, database: reads, lanes, onPublished });
 const queue = pgQueue({ claims: queueLane, finishes: finishLane });
-const context = { ...world, store, queues, points, metrics: createStageMetrics(registry) };
+const configs = pgQueueConfigs(queueLane);
+const queues = new LiveQueues({ file: fileQueues, parts: queueParts, store: configs, log });
+const context = { ...world, store, queues: queues.directory, points, metrics: createStageMetrics(registry) };
 const consumers = new Consumers(
-  stageSubscriptions(context, (stage) => config.topics[stage]),
+  stageSubscriptions({ ...context, refreshQueues: () => queues.reload() }, (stage) => config.topics[stage]),
   {
     ...world,
     queue,
@@ -73,24 +80,40 @@ const consumers = new Consumers(
     },
   },
 );
-const waking = startWaking(bus, { self, clock: systemClock, wake: () => consumers.wake() });
-
-const letters = pgLetters(queueLane, onPublished);
-const at = { subject: signalCommandChannel.name, queue: signalGroup };
-const commands = bus.serve(signalCommandChannel, at, (command) =>
-  runCommand(command, { context: { ...context, who: "command" }, letters }),
-);
-const prune = async (): Promise<void> => {
-  await queue.pruneDone(onceKeptMs).catch((error: unknown) => {
-    log.warn("finished messages were not pruned", { error: errorText(error) });
+const reload = (): void => {
+  queues.reload().catch((error: unknown) => {
+    log.warn("the queues of the API were not read again", { error: errorText(error) });
   });
 };
-const stopPruning = every(systemClock, prunePeriodMs, prune);
+const waking = startWaking(bus, { self, clock: systemClock, wake: () => consumers.wake(), reload });
+
+const given = Object.entries(config.queues).map(([name, one]) => ({
+  name,
+  project: one.project,
+  config: one,
+}));
+await configs.showFile(given);
+await queues.reload();
+
+const commandParts: CommandParts = {
+  context: { ...context, who: "command" },
+  letters: pgLetters(queueLane, onPublished),
+  gates: pgGates(queueLane, onPublished),
+  onConfigured: () => waking.configured(),
+  configs,
+  queues,
+};
+const at = { subject: signalCommandChannel.name, queue: signalGroup };
+const commands = bus.serve(signalCommandChannel, at, (command) => runCommand(command, commandParts));
+const kept = { letters: settings.keepLettersDays, log: settings.keepLogDays };
+const housekeeping = startHousekeeping(
+  { once: () => queue.pruneDone(onceKeptMs), old: () => pruneOld(queueLane, kept) },
+  world,
+);
 
 const connections: Stoppable = {
   name: "connections",
   stop: async () => {
-    stopPruning();
     await bus.close();
     await Promise.all([...lanes, queueLane, finishLane].map((lane) => lane.close()));
     await reads.close();
@@ -98,6 +121,7 @@ const connections: Stoppable = {
 };
 const parts: Stoppable[] = [
   connections,
+  housekeeping,
   waking,
   consumers,
   { name: "commands", stop: () => commands.stop() },
@@ -108,6 +132,6 @@ if (settings.opsPort !== 0) {
   parts.push(await startOpsServer(opsAt, { metrics, unhealthy: () => undefined }));
 }
 consumers.wake();
-log.info("build-signal controller is ready", { self, queues: [...queues.keys()] });
+log.info("build-signal controller is ready", { self, queues: [...queues.directory.keys()] });
 process.send?.({ kind: "ready", self });
 runUntilSignal(parts, log);

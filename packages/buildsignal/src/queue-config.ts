@@ -11,7 +11,7 @@ const pollsAtOnce = 1_000;
 const byKind = z.looseObject({ kind: z.string().min(1) });
 
 /** A queue: the branch that it validates, where its builds run, and its limits. Names stand in ids and subjects. */
-const queueConfigShape = z.strictObject({
+export const queueConfigShape = z.strictObject({
   project: z
     .string()
     .regex(/^[a-z0-9-]{1,40}$/, "a project's slug")
@@ -32,11 +32,11 @@ const queueConfigShape = z.strictObject({
 });
 export type QueueConfig = z.infer<typeof queueConfigShape>;
 
+export const queueNameShape = z.string().regex(/^[A-Za-z0-9_-]{1,80}$/, "letters, digits, _ and -");
+
 /** The file that MILLRACE_SIGNAL_CONFIG names. */
 export const signalConfigShape = z.strictObject({
-  queues: z
-    .record(z.string().regex(/^[A-Za-z0-9_-]{1,80}$/, "letters, digits, _ and -"), queueConfigShape)
-    .default({}),
+  queues: z.record(queueNameShape, queueConfigShape).default({}),
   topics: z
     .strictObject({
       process: topicSettingsShape,

@@ -37,37 +37,39 @@ export function anySource<C extends { kind: string }>(kind: SourceKind<C>): AnyK
   return { kind: kind.kind, create: (config, world) => kind.create(kind.config.parse(config), world) };
 }
 
+/** What queues are made with. */
+export interface QueueParts {
+  readonly runners: readonly AnyKind<BuildRunner>[];
+  readonly sources: readonly AnyKind<SourceControl>[];
+  readonly world: RunnerWorld;
+}
+
 /** Makes every queue's runner and source; all problems of the configuration are named in one `ConfigError`. */
-export function openQueues(
-  config: SignalConfig,
-  with_: {
-    runners: readonly AnyKind<BuildRunner>[];
-    sources: readonly AnyKind<SourceControl>[];
-    world: RunnerWorld;
-  },
-): QueueDirectory {
+export function openQueues(config: SignalConfig, parts: QueueParts): QueueDirectory {
   const problems: string[] = [];
   const directory = new Map<string, ConfiguredQueue>();
   for (const [name, queue] of Object.entries(config.queues)) {
-    const at = (part: string): string => `queue ${name}, ${part}`;
-    const runner = make(with_.runners, {
-      config: queue.runner,
-      at: at("runner"),
-      world: with_.world,
-      problems,
-    });
-    const source = make(with_.sources, {
-      config: queue.source,
-      at: at("source"),
-      world: with_.world,
-      problems,
-    });
-    if (runner !== undefined && source !== undefined) {
-      directory.set(name, { name, config: queue, runner, source });
+    try {
+      directory.set(name, openQueue({ name, config: queue }, parts));
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      problems.push(...error.problems);
     }
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return directory;
+}
+
+/** Makes one queue's runner and source. Fails with a `ConfigError`. */
+export function openQueue(of: { name: string; config: QueueConfig }, parts: QueueParts): ConfiguredQueue {
+  const { name, config } = of;
+  const problems: string[] = [];
+  const at = (part: string): string => `queue ${name}, ${part}`;
+  const { world } = parts;
+  const runner = make(parts.runners, { config: config.runner, at: at("runner"), world, problems });
+  const source = make(parts.sources, { config: config.source, at: at("source"), world, problems });
+  if (runner === undefined || source === undefined) throw new ConfigError(problems);
+  return { name, config, runner, source };
 }
 
 function make<T>(

@@ -54,6 +54,22 @@ export const buildsignalSettings = {
     },
     3,
   ),
+  keepLettersDays: setting(
+    {
+      name: "SIGNAL_KEEP_LETTERS_DAYS",
+      schema: z.coerce.number().int().min(1).max(36_500),
+      description: "Settled dead letters are kept for so many days; open ones stay.",
+    },
+    90,
+  ),
+  keepLogDays: setting(
+    {
+      name: "SIGNAL_KEEP_LOG_DAYS",
+      schema: z.coerce.number().int().min(1).max(36_500),
+      description: "The log of requests that have ended is kept for so many days.",
+    },
+    180,
+  ),
   opsHost: setting(
     {
       name: "SIGNAL_OPS_HOST",

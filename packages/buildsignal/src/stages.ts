@@ -19,9 +19,14 @@ const controllers: Readonly<Record<Stage, { work: Controller; reconcile: Control
   record: { work: recordOutcome, reconcile: reconcileRecord },
 };
 
+/** A context whose queues may be read again: another process may just have configured one. */
+export interface RefreshedContext extends Omit<StageContext, "who"> {
+  refreshQueues?(): Promise<void>;
+}
+
 /** Every stage with the reconciler of its dead letters. The context's `who` is set for each. */
 export function stageSubscriptions(
-  context: Omit<StageContext, "who">,
+  context: RefreshedContext,
   settingsOf: (stage: Stage) => TopicSettings,
 ): Subscription[] {
   return stages.flatMap((stage) => {
@@ -43,11 +48,15 @@ export function stageSubscriptions(
 
 function subscription(
   at: Omit<Subscription, "handle">,
-  by: { controller: Controller; context: StageContext },
+  by: { controller: Controller; context: RefreshedContext & StageContext },
 ): Subscription {
+  const { controller, context } = by;
   return {
     ...at,
-    handle: async ({ payload, holds }, signal) =>
-      await by.controller(by.context, { payload: decodePayload(payload), holds, signal }),
+    handle: async (delivery, signal) => {
+      const payload = decodePayload(delivery.payload);
+      if (payload.queue !== "" && !context.queues.has(payload.queue)) await context.refreshQueues?.();
+      return await controller(context, { payload, holds: delivery.holds, signal });
+    },
   };
 }

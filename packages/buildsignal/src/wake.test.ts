@@ -24,7 +24,7 @@ test("alone: its own publishes wake it, nothing is said and nothing is looked fo
   const clock = new ScriptedClock();
   const { bus, said } = openBus();
   let wakes = 0;
-  const waking = startWaking(bus, { self: "a", clock, wake: () => (wakes += 1) });
+  const waking = startWaking(bus, { self: "a", clock, reload: () => {}, wake: () => (wakes += 1) });
   await clock.advance(3_600_000);
   expect([wakes, said]).toEqual([0, [{ from: "a", kind: "hello" }]]);
   waking.published();
@@ -35,8 +35,8 @@ test("two know of each other, wake each other, and look by themselves every 5 s"
   const clock = new ScriptedClock();
   const { bus } = openBus();
   let wakes = 0;
-  const a = startWaking(bus, { self: "a", clock, wake: () => (wakes += 1) });
-  const b = startWaking(bus, { self: "b", clock, wake: () => {} });
+  const a = startWaking(bus, { self: "a", clock, reload: () => {}, wake: () => (wakes += 1) });
+  const b = startWaking(bus, { self: "b", clock, reload: () => {}, wake: () => {} });
   expect([a.peers, b.peers]).toEqual([1, 1]);
   wakes = 0;
   b.published();
@@ -50,7 +50,7 @@ test("two know of each other, wake each other, and look by themselves every 5 s"
 test("one that was killed is forgotten in time", async () => {
   const clock = new ScriptedClock();
   const { bus } = openBus();
-  const a = startWaking(bus, { self: "a", clock, wake: () => {} });
+  const a = startWaking(bus, { self: "a", clock, reload: () => {}, wake: () => {} });
   bus.publish({ name: "signal.wake" } as never, {
     subject: "signal.wake",
     message: { from: "b", kind: "here" } as never,

@@ -143,12 +143,13 @@ function jsonCodec<T>(): Codec<T> {
 }
 
 /**
- * Build-signal controller → build-signal controllers. Something was published, or (`hello`) a process came and wants to
- * hear who else there is. Lost: found within 5 s by every process that has heard of another one.
+ * Build-signal controller → build-signal controllers. Something was published, a queue was `configured` or a gate was
+ * moved, or (`hello`) a process came and wants to hear who else there is. Lost: found within 5 s by every process that
+ * has heard of another one.
  */
 export const signalWakeChannel: PublishChannel<{
   readonly from: string;
-  readonly kind: "published" | "hello" | "here" | "bye";
+  readonly kind: "published" | "configured" | "hello" | "here" | "bye";
 }> = { kind: "publish", name: "signal.wake", message: jsonCodec() };
 
 /** What the API and the command ask of the build-signal controller. */
@@ -160,7 +161,23 @@ export type SignalCommand =
       readonly metadata?: Readonly<Record<string, string>>;
     }
   | { readonly kind: "cancel"; readonly requestId: string }
-  | { readonly kind: "redrive" | "discard"; readonly letter: SignalLetterKey };
+  | { readonly kind: "redrive" | "discard"; readonly letter: SignalLetterKey }
+  /** `version`: the one that was read; 0: there must be none yet; left out: whatever there is. */
+  | {
+      readonly kind: "configure";
+      readonly queue: string;
+      readonly config: unknown;
+      readonly version?: number;
+    }
+  | { readonly kind: "unconfigure"; readonly queue: string }
+  | {
+      readonly kind: "close-gate" | "open-gate";
+      /** `process`, `build`, `buildsignal` or `record`. */
+      readonly stage: string;
+      /** A queue for `process`, a build for `buildsignal`, else a request; empty: the whole stage. */
+      readonly key: string;
+      readonly reason?: string;
+    };
 
 /** Names a dead letter. */
 export interface SignalLetterKey {
@@ -171,7 +188,7 @@ export interface SignalLetterKey {
 }
 
 export type SignalAnswer =
-  | { readonly kind: "ok"; readonly requestId?: string; readonly state?: string }
+  | { readonly kind: "ok"; readonly requestId?: string; readonly state?: string; readonly version?: number }
   | { readonly kind: "refused"; readonly code: string; readonly message: string };
 
 /** API, command → build-signal controller. Lost: the caller sees no answer and asks again; all may be repeated. */

@@ -47,17 +47,22 @@ returning p.topic, p.group_name, p.partition_key, p.receipt is not null as is_ha
   };
 }
 
+/** Of a partition `q` of the topic `a.topic`: no gate is closed before it. */
+const isOpen = `not exists (
+      select from signal_gates g
+      where g.topic = a.topic and g.partition_key in ('', q.partition_key))`;
+
 /** Handing out. */
 function claimTexts(now: string) {
   return {
-    /** Hands partitions out. $1 topics, $2 groups, $3 rooms, $4 visibilities in milliseconds. */
+    /** Hands partitions out, but for those behind a closed gate. $1 topics, $2 groups, $3 rooms, $4 visibilities in milliseconds. */
     claimPartitions: `
 with due as (
   select p.topic, p.group_name, p.partition_key, p.next_due, p.receipt is not null as has_lapsed, a.visibility_ms
   from unnest($1::text[], $2::text[], $3::int[], $4::float8[]) a(topic, group_name, room, visibility_ms)
   cross join lateral (
     select q.* from signal_partitions q
-    where q.topic = a.topic and q.group_name = a.group_name and q.next_due <= ${now}
+    where q.topic = a.topic and q.group_name = a.group_name and q.next_due <= ${now} and ${isOpen}
     order by q.next_due limit a.room for update skip locked) p)
 update signal_partitions p
 set receipt = gen_random_uuid()::text, next_due = ${now} + make_interval(secs => due.visibility_ms / 1000)
@@ -77,13 +82,13 @@ select id, topic, group_name, partition_key, message_id, payload, metadata, once
   coalesce(extract(epoch from ${now} - held_since) * 1000, 0)::float8 as held_for_ms
 from signal_deliveries where id = any($1::bigint[])`,
 
-    /** When the next of each topic is due. $1 topics, $2 groups. */
+    /** When the next of each topic is due, of those that are not behind a closed gate. $1 topics, $2 groups. */
     nextDue: `
 select (extract(epoch from min(p.next_due) - ${now}) * 1000)::float8 as in_ms
 from unnest($1::text[], $2::text[]) a(topic, group_name)
 cross join lateral (
   select next_due from signal_partitions q
-  where q.topic = a.topic and q.group_name = a.group_name order by q.next_due limit 1) p`,
+  where q.topic = a.topic and q.group_name = a.group_name and ${isOpen} order by q.next_due limit 1) p`,
   };
 }
 
