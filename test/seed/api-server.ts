@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createApp } from "@millrace/api/app";
 import { databaseLiveStore } from "@millrace/api/live/database-live-store";
 import { LiveHub } from "@millrace/api/live/hub";
+import type { SignalAccess } from "@millrace/api/signal-access";
 import { openMode, type ViewerOf } from "@millrace/api/viewer";
 import type { UiFiles } from "@millrace/api/web/ui-files";
 import { systemClock } from "@millrace/base/clock";
@@ -30,6 +31,7 @@ export async function apiServer(of: {
   databaseUrl: string;
   viewerOf?: ViewerOf;
   ui?: UiFiles;
+  signals?: SignalAccess;
 }): Promise<ApiServer> {
   const directory = await mkdtemp(join(tmpdir(), "millrace-api-"));
   const zstd = await loadZstd();
@@ -43,6 +45,7 @@ export async function apiServer(of: {
     server: { version: "0.0.0", grpcUrl: "grpc://127.0.0.1:1985", httpUrl: "" },
     viewerOf: of.viewerOf ?? openMode,
     ui: of.ui,
+    ...(of.signals !== undefined && { signals: of.signals }),
     metrics: createMetrics("api-test"),
     clock: systemClock,
     log: silentLog,

@@ -15,6 +15,7 @@ import { startHttpServer } from "./http-server.ts";
 import { databaseLiveStore } from "./live/database-live-store.ts";
 import { LiveHub } from "./live/hub.ts";
 import { type ApiSettings, apiSettings } from "./settings.ts";
+import { signalAccess } from "./signal-access.ts";
 import { version } from "./version.ts";
 import { openMode } from "./viewer.ts";
 import { loadUiFiles, type UiFiles } from "./web/ui-files.ts";
@@ -41,10 +42,12 @@ async function run(settings: ApiSettings, log: Log): Promise<void> {
     name: "millrace-api",
   });
   const live = new LiveHub({ store: databaseLiveStore(database.orm), clock, log });
+  const bus = listenWhenThere(settings.natsUrl, { live, log });
   const app = createApp({
     orm: database.orm,
     source: { zstd, blobs },
     live,
+    signals: signalAccess({ bus: bus.now, adminToken: settings.adminToken }),
     server: { version, grpcUrl: settings.publicGrpcUrl, httpUrl: settings.publicHttpUrl },
     viewerOf: openMode,
     ui: await uiFiles(settings.uiDirectory, log),
@@ -59,7 +62,6 @@ async function run(settings: ApiSettings, log: Log): Promise<void> {
     clock,
   });
   live.start();
-  const bus = listenWhenThere(settings.natsUrl, { live, log });
   const hub: Stoppable = { name: "live", stop: async () => live.stop() };
   runUntilSignal([{ name: "database", stop: () => database.close() }, bus, http, hub], log);
   log.info("listening", { host: settings.httpHost, port: http.port });
@@ -67,7 +69,10 @@ async function run(settings: ApiSettings, log: Log): Promise<void> {
 }
 
 /** Pages work without NATS, by heartbeats; so nobody waits for it here. */
-function listenWhenThere(servers: string, on: { live: LiveHub; log: Log }): Stoppable {
+function listenWhenThere(
+  servers: string,
+  on: { live: LiveHub; log: Log },
+): Stoppable & { now: () => Bus | undefined } {
   let connected: Bus | undefined;
   connectBus({ servers, name: "millrace-api", log: on.log }).then(
     (bus) => {
@@ -77,7 +82,7 @@ function listenWhenThere(servers: string, on: { live: LiveHub; log: Log }): Stop
     (error) =>
       on.log.error("NATS refuses this process: live pages follow every 5 s", { error: errorText(error) }),
   );
-  return { name: "bus", stop: async () => connected?.close() };
+  return { name: "bus", now: () => connected, stop: async () => connected?.close() };
 }
 
 async function uiFiles(directory: string, log: Log): Promise<UiFiles | undefined> {

@@ -53,6 +53,15 @@ export const apiSettings = {
     },
     "",
   ),
+  adminToken: setting(
+    {
+      name: "ADMIN_TOKEN",
+      schema: z.string(),
+      description: "who sends it may change queues over the API; empty = nobody may",
+      secret: true,
+    },
+    "",
+  ),
   logLevel: setting(
     {
       name: "LOG_LEVEL",

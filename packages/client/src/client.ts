@@ -10,6 +10,10 @@ export type TestResult = Schemas["TestResult"];
 export type StoredEvent = Schemas["Event"];
 export type LiveState = Schemas["LiveState"];
 export type LiveHeartbeat = Schemas["LiveHeartbeat"];
+export type SignalQueue = Schemas["SignalQueue"];
+export type SignalRequest = Schemas["SignalRequest"];
+export type SignalHistory = Schemas["SignalRequestHistory"];
+export type SignalLetter = Schemas["SignalDeadLetter"];
 export type BuildStatus = Build["status"];
 export type TargetStatus = Target["status"];
 

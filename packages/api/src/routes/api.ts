@@ -2,6 +2,7 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import type { LiveHub } from "../live/hub.ts";
 import type { Orm } from "../queries/read.ts";
 import type { SegmentSource } from "../read/segment-bytes.ts";
+import type { SignalAccess } from "../signal-access.ts";
 import type { Viewer } from "../viewer.ts";
 import { invalidRequest } from "../web/problem.ts";
 
@@ -18,6 +19,8 @@ export interface ApiParts {
   readonly source: SegmentSource;
   readonly live: LiveHub;
   readonly server: ServerFacts;
+  /** The way to the build-signal controller; left out: there is none. */
+  readonly signals?: SignalAccess;
 }
 
 /** What the dashboard tells newcomers. */

@@ -6,6 +6,8 @@ import { addInvocationRoutes } from "./invocations.ts";
 import { addLiveRoutes } from "./live.ts";
 import { addLogRoutes } from "./log.ts";
 import { addServerRoutes } from "./server.ts";
+import { addSignalCommandRoutes } from "./signal-commands.ts";
+import { addSignalRoutes } from "./signals.ts";
 import { addTargetRoutes } from "./targets.ts";
 import { addTestResultRoutes, addTestRoutes } from "./tests.ts";
 
@@ -22,5 +24,7 @@ export function apiRoutes(parts: ApiParts): Api {
   addEventRoutes(api, parts);
   addLiveRoutes(api, parts);
   addGreennessRoutes(api, parts);
+  addSignalRoutes(api, parts);
+  addSignalCommandRoutes(api, parts);
   return api;
 }

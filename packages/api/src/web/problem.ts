@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { MillraceError } from "@millrace/base/errors";
 
 /** Statuses that the API answers with a problem. */
-export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 413 | 416 | 500 | 503;
+export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 416 | 500 | 503;
 
 /** What went wrong, as RFC 9457 writes it. `code` is stable; `detail` says what to do. */
 export const problemSchema = z
@@ -32,6 +32,7 @@ const titles: Readonly<Record<ProblemStatus, string>> = {
   403: "Not allowed",
   404: "Not found",
   405: "This method is not allowed here",
+  409: "Conflicts with what is there",
   413: "Too large",
   416: "The range is not satisfiable",
   500: "A fault in Millrace",
