@@ -109,6 +109,15 @@ export const ingestSettings = {
     },
     4 * MiB,
   ),
+  sharedBytesMax: setting(
+    {
+      name: "SHARED_BYTES_MAX",
+      schema: positiveBytes,
+      description:
+        "Bytes that all streams with events in memory share evenly, at least 64 KiB each; few streams have STREAM_BYTES_MAX each.",
+    },
+    64 * MiB,
+  ),
   projectBytesMax: setting(
     {
       name: "PROJECT_BYTES_MAX",

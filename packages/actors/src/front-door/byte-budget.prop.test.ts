@@ -7,6 +7,7 @@ const MiB = 1024 * 1024;
 const limits = {
   streamBytesMax: 4 * MiB,
   projectBytesMax: 9 * MiB,
+  sharedBytesMax: 6 * MiB,
   processBytesMax: 10 * MiB,
   largeBytesMax: 8 * MiB,
 };

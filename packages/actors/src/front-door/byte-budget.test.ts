@@ -6,6 +6,7 @@ const MiB = 1024 * KiB;
 const limits = {
   streamBytesMax: 4 * MiB,
   projectBytesMax: 384 * MiB,
+  sharedBytesMax: 4096 * MiB,
   processBytesMax: 512 * MiB,
   largeBytesMax: 192 * MiB,
 };
@@ -259,5 +260,46 @@ describe("release", () => {
     const stream = open();
     receive(stream, 10);
     expect(() => budget.release(stream.account, 10 + overhead + 1)).toThrow(/no more is released/);
+  });
+});
+
+describe("the share of a stream", () => {
+  it("is its bound while few streams have events in memory, idle ones do not count", () => {
+    const { open, receive, fill } = world({ sharedBytesMax: 8 * MiB });
+    const [one, two] = [open(), open()];
+    for (let nth = 0; nth < 100; nth += 1) open();
+    fill(one, 4 * MiB, 1 * KiB);
+    fill(two, 4 * MiB, 1 * KiB);
+    expect([receive(one, 0), receive(two, 0)]).toEqual([false, false]);
+  });
+
+  it("shrinks with every stream that has events in memory", () => {
+    const { open, receive, fill } = world({ sharedBytesMax: 8 * MiB });
+    const streams = Array.from({ length: 8 }, () => open());
+    for (const stream of streams) fill(stream, 1 * KiB, 1 * KiB);
+    const [first] = streams;
+    if (first === undefined) throw new Error("there are eight");
+    fill(first, 1 * MiB - 1 * KiB, 1 * KiB);
+    expect(receive(first, 0)).toBe(false);
+  });
+
+  it("is never below 64 KiB", () => {
+    const { open, receive, fill } = world({ sharedBytesMax: 1 });
+    const stream = open();
+    fill(stream, 64 * KiB, 1 * KiB);
+    expect(receive(stream, 0)).toBe(false);
+  });
+
+  it("grows again when others are released", () => {
+    const { budget, open, receive, fill } = world({ sharedBytesMax: 2 * MiB });
+    const [one, two] = [open(), open()];
+    fill(two, 1 * KiB, 1 * KiB);
+    fill(one, 1 * MiB, 1 * KiB);
+    expect(receive(one, 0)).toBe(false);
+    budget.release(two.account, two.account.inFlight);
+    budget.release(one.account, 1 * KiB);
+    expect(one.resumed).toBe(1);
+    expect(receive(one, 0)).toBe(true);
+    fill(one, 512 * KiB, 1 * KiB);
   });
 });

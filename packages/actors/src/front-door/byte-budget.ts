@@ -4,11 +4,16 @@ import { eventOverheadBytes, largeEventBytes } from "../thread-messages.ts";
 /** All in bytes. */
 export interface BudgetLimits {
   readonly streamBytesMax: number;
+  /** What streams with events in memory share evenly, once they are so many that each would have less than its bound. */
+  readonly sharedBytesMax: number;
   readonly projectBytesMax: number;
   readonly processBytesMax: number;
   /** For messages above 1 MB together, from their first byte until their event is released. */
   readonly largeBytesMax: number;
 }
+
+/** A share is never smaller: a batch of small events, and what the network delivers at once. */
+const shareBytesMin = 64 * 1024;
 
 /** What the budget tells the stream that holds an account. */
 export interface AccountHolder {
@@ -77,6 +82,8 @@ export class ByteBudget {
   private readonly accounts = new Set<Account>();
   /** Those whom another stream's release may help, first come first. */
   private readonly queue = new Set<Account>();
+  /** Streams with bytes in flight. */
+  private busyStreams = 0;
   private isWaking = false;
   private mustWakeAgain = false;
 
@@ -171,11 +178,21 @@ export class ByteBudget {
   }
 
   private obstacleOf(account: Account, cost: number): Obstacle | undefined {
-    if (account.inFlight > 0 && account.inFlight + cost > this.limits.streamBytesMax) return "stream";
+    if (account.inFlight > 0 && account.inFlight + cost > this.streamBound()) return "stream";
     if (isOver(account.project, cost)) return "project";
     if (cost > largeEventBytes && (isOver(this.gate, cost) || this.mustQueueForGate(account))) return "large";
     if (isOver(this.process, cost)) return "process";
     return undefined;
+  }
+
+  /**
+   * What a stream may hold now. A thousand streams that send all they have are no faster for 4 MiB each: the
+   * memory would only age.
+   */
+  private streamBound(): number {
+    const { streamBytesMax, sharedBytesMax } = this.limits;
+    const share = Math.max(shareBytesMin, sharedBytesMax / Math.max(1, this.busyStreams));
+    return Math.min(streamBytesMax, share);
   }
 
   /** The gate is passed strictly in order, or a very large message could wait for ever behind smaller ones. */
@@ -194,17 +211,21 @@ export class ByteBudget {
   }
 
   private take(account: Account, bytes: number): void {
-    account.inFlight += bytes;
+    this.change(account, bytes);
     account.charged += bytes;
-    account.project.inUse += bytes;
-    this.process.inUse += bytes;
   }
 
   private giveBack(account: Account, bytes: number): void {
-    account.inFlight -= bytes;
+    this.change(account, -bytes);
     account.released += bytes;
-    account.project.inUse -= bytes;
-    this.process.inUse -= bytes;
+  }
+
+  private change(account: Account, bytes: number): void {
+    if (account.inFlight > 0) this.busyStreams -= 1;
+    account.inFlight += bytes;
+    if (account.inFlight > 0) this.busyStreams += 1;
+    account.project.inUse += bytes;
+    this.process.inUse += bytes;
   }
 
   private freed(account: Account): void {

@@ -107,6 +107,7 @@ function doorSettings(options: DoorOptions): FrontDoorSettings {
     budget: {
       streamBytesMax: 4 * MiB,
       projectBytesMax: 384 * MiB,
+      sharedBytesMax: 4096 * MiB,
       processBytesMax: 512 * MiB,
       largeBytesMax: 192 * MiB,
       ...options.budget,

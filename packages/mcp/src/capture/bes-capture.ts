@@ -186,6 +186,7 @@ const doorSettings = {
   budget: {
     streamBytesMax: 8 * MiB,
     projectBytesMax: 384 * MiB,
+    sharedBytesMax: 64 * MiB,
     processBytesMax: 512 * MiB,
     largeBytesMax: 192 * MiB,
   },
