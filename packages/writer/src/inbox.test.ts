@@ -48,6 +48,7 @@ test("a group waits for the first work and takes all that is there", async () =>
   offer();
   offer({ first: 2, last: 2 });
   expect(names(await group)).toEqual(["default/invocation 1", "default/invocation 2"]);
+  inbox.settle(await group);
   offer({ invocation: "other" });
   offer({ invocation: "third" });
   expect(names(await take(inbox))).toEqual(["default/other 1", "default/third 1"]);
@@ -238,4 +239,49 @@ test("a drained inbox gives what it has and then nothing", async () => {
   for (const item of group) item.answer(done);
   inbox.settle(group);
   expect(await inbox.takeGroup()).toBeUndefined();
+});
+
+test("beside a group that is being committed a small one waits for its end", async () => {
+  const { inbox, offer } = setUp();
+  offer();
+  await take(inbox);
+  offer({ invocation: "other" });
+  expect(await hasGroup(inbox)).toBe(false);
+});
+
+test("what waited for a group leaves together after it", async () => {
+  const { inbox, offer } = setUp();
+  offer();
+  const first = await take(inbox);
+  offer({ invocation: "other" });
+  offer({ invocation: "third" });
+  for (const item of first) item.answer(done);
+  inbox.settle(first);
+  expect(names(await take(inbox))).toEqual(["default/other 1", "default/third 1"]);
+});
+
+test("beside a group that is being committed one of many works begins", async () => {
+  const { inbox, offer } = setUp();
+  offer();
+  await take(inbox);
+  for (let nth = 1; nth <= 64; nth += 1) offer({ invocation: `other-${nth}` });
+  expect(await hasGroup(inbox)).toBe(true);
+});
+
+test("beside a group that is being committed one of many bytes begins", async () => {
+  const { inbox, offer } = setUp();
+  offer();
+  await take(inbox);
+  offer({ invocation: "other", events: Buffer.alloc(128 * 1024) });
+  expect(await hasGroup(inbox)).toBe(true);
+});
+
+test("a group that takes long is not waited for", async () => {
+  const { inbox, offer, clock } = setUp();
+  offer();
+  await take(inbox);
+  offer({ invocation: "other" });
+  const group = take(inbox);
+  await clock.advance(50);
+  expect(names(await group)).toEqual(["default/other 1"]);
 });

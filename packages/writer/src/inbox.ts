@@ -1,5 +1,6 @@
 import type { Clock } from "@millrace/base/clock";
 import { type Latch, latch } from "@millrace/base/latch";
+import { GroupGate } from "./group-gate.ts";
 import { Flow, InboxItem, type WaitReason } from "./inbox-flow.ts";
 import { flowOf, identityOf, type Reply, sizeOf, type Work } from "./work.ts";
 
@@ -30,6 +31,7 @@ export class Inbox {
   /** Flows that have something to take, by project; a map keeps the order of insertion, which is the turn. */
   readonly #ready = new Map<string, Map<string, Flow>>();
   readonly #items = new Map<string, InboxItem>();
+  readonly #gate: GroupGate;
   #bytes = 0;
   #forgottenAt = 0;
   #draining = false;
@@ -38,6 +40,7 @@ export class Inbox {
   constructor(limits: InboxLimits, clock: Clock) {
     this.#limits = limits;
     this.#clock = clock;
+    this.#gate = new GroupGate(clock, () => this.#wakeAll());
   }
 
   /** Bytes held, waiting or being committed. */
@@ -72,11 +75,15 @@ export class Inbox {
     return true;
   }
 
-  /** The next group, as soon as there is something to take; undefined once the inbox is drained and empty. */
+  /** The next group, as soon as one may begin; undefined once the inbox is drained and empty. */
   async takeGroup(): Promise<readonly InboxItem[] | undefined> {
     for (;;) {
-      const group = this.#fillGroup();
-      if (group.length > 0) return group;
+      const mayBegin = this.#draining || this.#gate.mayBegin({ works: this.#items.size, bytes: this.#bytes });
+      const group = mayBegin ? this.#fillGroup() : [];
+      if (group.length > 0) {
+        this.#gate.begun(loadOf(group));
+        return group;
+      }
       if (this.#draining) return undefined;
       await this.#wake.promise;
     }
@@ -84,6 +91,7 @@ export class Inbox {
 
   /** Ends a group: what waits comes back for the reason it says, all else is answered or forgotten. */
   settle(group: readonly InboxItem[]): void {
+    this.#gate.ended(loadOf(group));
     const waits = new Map<Flow, WaitReason | undefined>();
     for (const item of group) {
       waits.set(item.flow, strongest(waits.get(item.flow), item.wait));
@@ -92,6 +100,7 @@ export class Inbox {
       item.wait = undefined;
     }
     for (const [flow, wait] of waits) this.#settleFlow(flow, wait);
+    this.#wakeAll();
   }
 
   /** Of a group that is tried again, what is undecided and still asked for. */
@@ -188,7 +197,6 @@ export class Inbox {
     if (wait === "busy") this.#hold(flow);
     if (flow.peek() === undefined) this.#flows.delete(flow.name);
     else this.#makeReady(flow);
-    if (this.#draining) this.#wakeAll();
   }
 
   #hold(flow: Flow): void {
@@ -219,6 +227,10 @@ export class Inbox {
     this.#wake.open();
     this.#wake = latch();
   }
+}
+
+function loadOf(group: readonly InboxItem[]): { works: number; bytes: number } {
+  return { works: group.length, bytes: group.reduce((sum, item) => sum + item.bytes, 0) };
 }
 
 /** A row that is held elsewhere holds the whole invocation; otherwise what lets it go on soonest. */

@@ -30,6 +30,8 @@ export interface BatchOptions extends StreamOptions {
   readonly ends?: boolean;
   readonly log?: { firstByte: number; byteCount: number; lines?: number };
   readonly undecoded?: number;
+  /** The compressed events; left out: a few words. */
+  readonly events?: Uint8Array;
 }
 
 export function bytesOf(text: string): Uint8Array {
@@ -50,7 +52,7 @@ export function batchMessage(options: BatchOptions): IBatchRequest {
     ...(options.attemptId === undefined ? { open: openMessage({ ...options, first }) } : {}),
     firstSequence: first,
     lastSequence: last,
-    events: { data: bytesOf(`events ${first} to ${last}`), rawBytes: 100 },
+    events: { data: options.events ?? bytesOf(`events ${first} to ${last}`), rawBytes: 100 },
     ...(log === undefined
       ? {}
       : {
