@@ -1,7 +1,3 @@
-import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { systemClock } from "@millrace/base/clock";
 import { silentLog } from "@millrace/base/log";
 import { systemRandom } from "@millrace/base/random";
@@ -9,47 +5,13 @@ import type { BuildObservation, BuildRunner, TriggeredBuild } from "@millrace/bu
 import { millraceRunnerKind } from "@millrace/buildsignal/runners/millrace";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { tool } from "../tools.ts";
-import { type BazelRun, type BazelWorkspace, openBazelWorkspace } from "./bazel.ts";
+import { type BazelWorkspace, openBazelWorkspace } from "./bazel.ts";
+import { type Builder, startBuilder } from "./builder.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { waitFor } from "./wait-for.ts";
 
 const bazel = await tool("bazel");
 const signal = new AbortController().signal;
-
-/** What is to be built of which commit. */
-const commands: Readonly<Record<string, readonly string[]>> = {
-  "0000001": ["test", "//:pass_test"],
-  "0000002": ["test", "//bad:all", "-k", "--test_timeout=3,3,3,3"],
-  "0000003": ["build", "//loaderr:all"],
-  "0000004": ["build", "//slow:sleep"],
-};
-
-/** Starts Bazel when it is asked to, as a machine that builds for Millrace would. */
-class Builder {
-  readonly server: Server = createServer((request, response) => void this.answer(request, response));
-  readonly runs: Promise<BazelRun>[] = [];
-  private readonly clients = new Map<string, ChildProcess>();
-  private readonly at: { workspace: BazelWorkspace; cluster: Cluster };
-
-  constructor(at: { workspace: BazelWorkspace; cluster: Cluster }) {
-    this.at = at;
-  }
-
-  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    let body = "";
-    for await (const piece of request) body += piece;
-    if (request.method === "POST") this.build(JSON.parse(body));
-    else this.clients.get(request.url?.split("/").at(-1) ?? "")?.kill("SIGINT");
-    response.writeHead(202).end();
-  }
-
-  private build(wanted: { commit: string; id: string }): void {
-    const [command = "", ...args] = commands[wanted.commit] ?? [];
-    const flags = [`--invocation_id=${wanted.id}`, `--bes_backend=grpc://${this.at.cluster.grpcAddress}`];
-    const onStart = (client: ChildProcess) => void this.clients.set(wanted.id, client);
-    this.runs.push(this.at.workspace.run([command, ...flags, ...args], onStart));
-  }
-}
 
 describe.skipIf(bazel.kind === "missing")("builds of the runner that is Millrace itself", () => {
   let cluster: Cluster;
@@ -60,26 +22,18 @@ describe.skipIf(bazel.kind === "missing")("builds of the runner that is Millrace
   beforeAll(async () => {
     if (bazel.kind === "missing") return;
     [cluster, workspace] = await Promise.all([startCluster(), openBazelWorkspace(bazel)]);
-    builder = new Builder({ workspace, cluster });
-    builder.server.listen(0, "127.0.0.1");
-    await once(builder.server, "listening");
+    builder = await startBuilder({ workspace, cluster });
     const config = millraceRunnerKind.config.parse({
       kind: "millrace",
       server: `http://127.0.0.1:${new URL(cluster.addresses.httpUrl).port}`,
-      start: {
-        kind: "http",
-        base_url: `http://127.0.0.1:${(builder.server.address() as AddressInfo).port}`,
-        request: { method: "POST", path: "builds", body: { commit: "{head_commit}", id: "{invocation_id}" } },
-        cancel: { method: "DELETE", path: "builds/{invocation_id}" },
-      },
+      start: builder.start,
       disconnected_ms: 0,
     });
     const world = { clock: systemClock, random: systemRandom, log: silentLog, secret: () => undefined };
     runner = millraceRunnerKind.create(config, world);
   });
   afterAll(async () => {
-    builder?.server.closeAllConnections();
-    builder?.server.close();
+    builder?.close();
     await Promise.all([cluster?.stop(), workspace?.close()]);
   });
 

@@ -52,8 +52,9 @@ async function run(command: SignalCommand, parts: CommandParts): Promise<SignalA
     case "discard": {
       const wasThere = await parts.letters.settle(command.letter, command.kind);
       if (wasThere) return { kind: "ok" };
-      const { messageId, topic } = command.letter;
-      return refused("not-found", `there is no dead letter ${messageId} of ${topic}`);
+      const { letter } = command;
+      const name = "id" in letter ? String(letter.id) : `${letter.messageId} of ${letter.topic}`;
+      return refused("not-found", `there is no dead letter ${name}`);
     }
     case "configure":
       return await configure(command, parts);

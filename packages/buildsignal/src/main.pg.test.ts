@@ -167,6 +167,9 @@ test("an operator redrives a dead letter, or discards it", async () => {
   expect(await rows("select state, occurrences from signal_dead_letters")).toEqual([
     { state: "redriven", occurrences: 1 },
   ]);
+  expect(await ask({ kind: "discard", letter: { id: 1 } })).toEqual({ kind: "ok" });
+  expect(await rows("select state from signal_dead_letters")).toEqual([{ state: "discarded" }]);
+  expect(await ask({ kind: "redrive", letter: { id: 2 } })).toMatchObject({ code: "not-found" });
   expect(await ask({ kind: "discard", letter: { ...letter, key: "x" } })).toMatchObject({ kind: "refused" });
 });
 

@@ -50,6 +50,11 @@ const entries: readonly Entry[] = [
     load: async () => (await import("./commands/migrate.ts")).migrate,
   },
   {
+    name: "signal",
+    summary: "Operates the queues that validate commits.",
+    load: async () => (await import("./commands/signal.ts")).signal,
+  },
+  {
     name: "mcp",
     summary: "Runs Bazel for agents, with its evidence on this disk. Needs no server.",
     load: async () => (await import("./commands/mcp.ts")).mcp,

@@ -161,7 +161,7 @@ export type SignalCommand =
       readonly metadata?: Readonly<Record<string, string>>;
     }
   | { readonly kind: "cancel"; readonly requestId: string }
-  | { readonly kind: "redrive" | "discard"; readonly letter: SignalLetterKey }
+  | { readonly kind: "redrive" | "discard"; readonly letter: SignalLetterName }
   /** `version`: the one that was read; 0: there must be none yet; left out: whatever there is. */
   | {
       readonly kind: "configure";
@@ -186,6 +186,9 @@ export interface SignalLetterKey {
   readonly key: string;
   readonly messageId: string;
 }
+
+/** A dead letter by what it is about, or by the number that people see. */
+export type SignalLetterName = SignalLetterKey | { readonly id: number };
 
 export type SignalAnswer =
   | { readonly kind: "ok"; readonly requestId?: string; readonly state?: string; readonly version?: number }

@@ -66,7 +66,7 @@ export const signalRequestSchema = z
       .openapi({ description: "What was recorded about the commit by this request" }),
     createdAt: time,
     endedAt: timeSchema,
-    build: signalBuildSchema.nullable(),
+    build: z.union([signalBuildSchema, z.null()]),
   })
   .openapi("SignalRequest");
 

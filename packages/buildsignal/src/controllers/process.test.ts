@@ -163,6 +163,14 @@ test("somebody else decided about the request: the slot is given back", async ()
   expect(bench.request(1)).toMatchObject({ state: "cancelled" });
 });
 
+test("somebody else admitted the request meanwhile: the slot is its own and stays", async () => {
+  bench.putQueue({ lastGreenUri: "green" });
+  bench.world.meanwhile = () => bench.putRequest(1, "processing", { version: 2 });
+  expect(await decide()).toEqual({ kind: "done" });
+  expect(bench.row?.slots).toMatchObject([{ owner: own }]);
+  expect([bench.request(1)?.version, bench.database.published]).toEqual([2, []]);
+});
+
 test("a request that changed and is still accepted keeps the strategy", async () => {
   bench.putQueue({ lastGreenUri: "green" });
   bench.world.meanwhile = () => bench.putRequest(1, "accepted", { version: 2 });

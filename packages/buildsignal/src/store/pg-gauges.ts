@@ -1,6 +1,7 @@
 import type { Database } from "@millrace/db/connect";
 import { signalDeadLetters } from "@millrace/db/schema/signal-dead-letters";
 import { signalDeliveries } from "@millrace/db/schema/signal-deliveries";
+import { signalGates } from "@millrace/db/schema/signal-gates";
 import { signalQueues } from "@millrace/db/schema/signal-queues";
 import { count, eq, isNull, sql } from "drizzle-orm";
 
@@ -8,6 +9,7 @@ import { count, eq, isNull, sql } from "drizzle-orm";
 export interface SignalGauges {
   readonly slots: readonly { readonly queue: string; readonly taken: number }[];
   readonly letters: readonly { readonly topic: string; readonly open: number }[];
+  readonly gates: readonly { readonly topic: string; readonly closed: number }[];
   readonly deliveries: readonly {
     readonly topic: string;
     readonly unfinished: number;
@@ -20,7 +22,7 @@ export interface SignalGauges {
 /** Read when metrics are asked for, never on a schedule. */
 export async function readGauges(database: Database): Promise<SignalGauges> {
   const { orm } = database;
-  const [slots, letters, deliveries] = await Promise.all([
+  const [slots, letters, gates, deliveries] = await Promise.all([
     orm
       .select({ queue: signalQueues.name, taken: sql<number>`jsonb_array_length(${signalQueues.slots})` })
       .from(signalQueues),
@@ -29,6 +31,7 @@ export async function readGauges(database: Database): Promise<SignalGauges> {
       .from(signalDeadLetters)
       .where(eq(signalDeadLetters.state, "open"))
       .groupBy(signalDeadLetters.topic),
+    orm.select({ topic: signalGates.topic, closed: count() }).from(signalGates).groupBy(signalGates.topic),
     orm
       .select({
         topic: signalDeliveries.topic,
@@ -40,5 +43,5 @@ export async function readGauges(database: Database): Promise<SignalGauges> {
       .where(isNull(signalDeliveries.doneAt))
       .groupBy(signalDeliveries.topic),
   ]);
-  return { slots, letters, deliveries };
+  return { slots, letters, gates, deliveries };
 }

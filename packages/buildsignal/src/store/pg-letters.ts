@@ -2,7 +2,8 @@ import type { Lane } from "@millrace/db/lane";
 import { signalDeadLetters } from "@millrace/db/schema/signal-dead-letters";
 import { signalDeliveries } from "@millrace/db/schema/signal-deliveries";
 import { signalPartitions } from "@millrace/db/schema/signal-partitions";
-import { and, eq, isNull, sql } from "drizzle-orm";
+import type { SignalLetterName } from "@millrace/proto/channels";
+import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { LetterStore } from "../letter-store.ts";
 import { deadGroupOf, deadTopicOf } from "../queue/message.ts";
 import { asFailure } from "./failure.ts";
@@ -14,21 +15,16 @@ const texts = queueTexts(serverNow);
 
 export function pgLetters(lane: Lane, onPublished: () => void): LetterStore {
   return {
-    settle: async ({ topic, group, key, messageId }, how) => {
+    settle: async (named, how) => {
       const wasThere = await asFailure(() =>
         lane.transact(async (tx) => {
-          const isIt = and(
-            eq(signalDeadLetters.topic, topic),
-            eq(signalDeadLetters.groupName, group),
-            eq(signalDeadLetters.partitionKey, key),
-            eq(signalDeadLetters.messageId, messageId),
-          );
           const [letter] = await tx.orm
             .update(signalDeadLetters)
             .set({ state: how === "redrive" ? "redriven" : "discarded", settledAt: sql`now()` })
-            .where(isIt)
+            .where(isNamed(named))
             .returning();
           if (letter === undefined) return false;
+          const { topic, groupName: group, partitionKey: key, messageId } = letter;
           const dead = { topic: deadTopicOf(topic), group: deadGroupOf(group), key };
           const isDead = and(
             eq(signalPartitions.topic, dead.topic),
@@ -64,4 +60,14 @@ export function pgLetters(lane: Lane, onPublished: () => void): LetterStore {
       return wasThere;
     },
   };
+}
+
+function isNamed(letter: SignalLetterName): SQL | undefined {
+  if ("id" in letter) return eq(signalDeadLetters.id, letter.id);
+  return and(
+    eq(signalDeadLetters.topic, letter.topic),
+    eq(signalDeadLetters.groupName, letter.group),
+    eq(signalDeadLetters.partitionKey, letter.key),
+    eq(signalDeadLetters.messageId, letter.messageId),
+  );
 }

@@ -173,12 +173,14 @@ test("a database that does not answer is a failure that may pass", async () => {
   await Promise.all([away.close(), awayLane.close()]);
 });
 
-test("the gauges tell slots, dead letters and what is unfinished", async () => {
+test("the gauges tell slots, dead letters, closed gates and what is unfinished", async () => {
   await putAll();
+  await database.sql`insert into signal_gates values ('build', '', '', now()), ('build', 'b', '', now())`;
   await store.transact((tx) => tx.publish(recordMessage(request)));
   expect(await readGauges(database)).toEqual({
     slots: [{ queue: "main", taken: 1 }],
     letters: [],
+    gates: [{ topic: "build", closed: 2 }],
     deliveries: [{ topic: "record", unfinished: 1, held: 0, heldSecondsMax: 0 }],
   });
 });

@@ -675,7 +675,7 @@ export interface components {
             createdAt: string;
             /** Format: date-time */
             endedAt: string;
-            build: components["schemas"]["SignalBuild"];
+            build: components["schemas"]["SignalBuild"] | null;
         };
         SignalBuild: {
             id: string;
@@ -692,7 +692,7 @@ export interface components {
             createdAt: string;
             /** Format: date-time */
             deadlineAt: string;
-        } | null;
+        };
         SignalRequestHistory: components["schemas"]["SignalRequest"] & {
             metadata: {
                 [key: string]: string;
