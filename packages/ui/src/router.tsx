@@ -9,6 +9,7 @@ import {
 import { projectsQuery } from "./api/queries.ts";
 import { readBuildSearch, readBuildsSearch } from "./search.ts";
 import { Shell } from "./shell/shell.tsx";
+import { readSignalsSearch } from "./signals/signals-search.ts";
 import { Failure, Note } from "./widgets/note.tsx";
 
 export const queries = new QueryClient({
@@ -47,6 +48,13 @@ export const buildsRoute = createRoute({
   component: lazyRouteComponent(() => import("./builds/builds-page.tsx"), "BuildsPage"),
 });
 
+const signalsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/p/$project/signals",
+  validateSearch: readSignalsSearch,
+  component: lazyRouteComponent(() => import("./signals/signals-page.tsx"), "SignalsPage"),
+});
+
 export const buildRoute = createRoute({
   getParentRoute: () => root,
   path: "/p/$project/i/$invocationId",
@@ -83,7 +91,7 @@ const tabs = [
 ] as const;
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, resolve, buildsRoute, buildRoute.addChildren(tabs)]),
+  routeTree: root.addChildren([home, resolve, buildsRoute, signalsRoute, buildRoute.addChildren(tabs)]),
   defaultPreload: "intent",
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (search) => {

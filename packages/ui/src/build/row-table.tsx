@@ -47,7 +47,10 @@ export function RowTable<T>(props: {
   }, [last, rows.length, isComplete, onEnd]);
   useRowMoves({ ...props, showRow: (at) => virtual.scrollToIndex(at) });
   const template = columns.map((column) => column.track).join(" ");
-  const narrow = columns.map((column) => (column.isExtra === true ? "0" : column.track)).join(" ");
+  const narrow = columns
+    .filter((column) => column.isExtra !== true)
+    .map((column) => column.track)
+    .join(" ");
   const grid = { "--tracks": template, "--narrow-tracks": narrow } as React.CSSProperties;
   return (
     <div

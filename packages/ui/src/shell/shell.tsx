@@ -20,6 +20,11 @@ export function Shell() {
       label: "Go to the builds",
       run: () => void navigate({ to: "/p/$project", params: { project } }),
     },
+    {
+      keys: "g s",
+      label: "Go to the signals",
+      run: () => void navigate({ to: "/p/$project/signals", params: { project } }),
+    },
     { keys: "/", label: "Filter", run: focusSearch },
     { keys: "?", label: "Show these keys", run: () => setHelpOpen(true) },
   ]);
@@ -33,6 +38,26 @@ export function Shell() {
           <img src="/mark.svg" alt="" width="20" height="20" />
           <span>Millrace</span>
         </Link>
+        <nav className={styles.pages} aria-label="Pages">
+          <Link
+            to="/p/$project"
+            params={{ project }}
+            className={styles.pageLink}
+            activeOptions={{ exact: true, includeSearch: false }}
+            activeProps={{ "aria-current": "page" }}
+          >
+            Builds
+          </Link>
+          <Link
+            to="/p/$project/signals"
+            params={{ project }}
+            className={styles.pageLink}
+            activeOptions={{ includeSearch: false }}
+            activeProps={{ "aria-current": "page" }}
+          >
+            Signals
+          </Link>
+        </nav>
         <ProjectName project={project} />
         <span className={styles.space} />
         <ThemeButton />
