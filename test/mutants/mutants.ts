@@ -1,9 +1,10 @@
 import { mcpMutants } from "./mcp-mutants.ts";
+import { signalMutants } from "./signal-mutants.ts";
 
 /** A textual change that breaks one invariant of SPEC.md §4 or of another page, and the test that must notice. */
 export interface Mutant {
   readonly name: string;
-  readonly invariant: number | `STORE ${number}`;
+  readonly invariant: number | `STORE ${number}` | `SIGNAL ${number}`;
   readonly file: string;
   readonly find: string;
   readonly replace: string;
@@ -93,4 +94,5 @@ export const mutants: readonly Mutant[] = [
     killedBy: sweep,
   },
   ...mcpMutants,
+  ...signalMutants,
 ];

@@ -252,6 +252,19 @@ test("two processes that claim at once share what is due, and nothing is handed 
   expect(all.length).toBe(20);
 });
 
+test("what somebody is claiming at this moment is passed over, not waited for and taken as well", async () => {
+  await publish({ id: "m" });
+  const asked = [["work"], ["a"], [10], [60_000]];
+  await lane.transact(async (first) => {
+    expect(await first.unsafe(texts.claimPartitions, asked)).toHaveLength(1);
+    const second = await otherLane.transact(async (tx) => {
+      await tx.unsafe("set local lock_timeout = '2s'");
+      return [...(await tx.unsafe(texts.claimPartitions, asked))];
+    });
+    expect(second).toEqual([]);
+  });
+});
+
 test("publishing and finishing at once strand nothing", async () => {
   const other = pgQueue({ claims: otherLane, finishes: otherLane }, scriptedNow);
   await publish({ id: "m0" });

@@ -1,0 +1,173 @@
+import type { Mutant } from "./mutants.ts";
+
+const source = (file: string) => `packages/buildsignal/src/${file}`;
+const unit = (file: string) => ({ project: "unit", file: source(file) });
+const services = (file: string) => ({ project: "services", file: source(file) });
+const simulation = unit("sim/simulation.test.ts");
+const processTest = unit("controllers/process.test.ts");
+const queueTest = services("store/pg-queue.pg.test.ts");
+const operationsTest = services("store/operations.pg.test.ts");
+
+/** Each breaks one invariant of packages/buildsignal/SPEC.md §6. */
+export const signalMutants: readonly Mutant[] = [
+  {
+    name: "signal-slot-not-released",
+    invariant: "SIGNAL 1",
+    file: source("controllers/end-request.ts"),
+    find: "return freed === undefined || (await tx.updateQueue(freed)) ? queue.project : undefined;",
+    replace: "return freed === undefined || queue.version > 0 ? queue.project : undefined;",
+    killedBy: simulation,
+  },
+  {
+    name: "signal-unchanged-poll-writes",
+    invariant: "SIGNAL 2",
+    file: source("controllers/buildsignal.ts"),
+    find: "observed !== undefined && observed.status !== build.status;",
+    replace: "observed !== undefined;",
+    killedBy: unit("controllers/buildsignal.test.ts"),
+  },
+  {
+    name: "signal-terminal-build-asked-again",
+    invariant: "SIGNAL 3",
+    file: source("controllers/buildsignal.ts"),
+    find: "  if (isTerminalStatus(build.status)) {\n    await settleBuild(context, { build, request });\n    return done;\n  }\n  const until",
+    replace: "  const until",
+    killedBy: unit("controllers/buildsignal.test.ts"),
+  },
+  {
+    name: "signal-fact-without-verdict",
+    invariant: "SIGNAL 4",
+    file: source("controllers/record.ts"),
+    find: "  if (!hasVerdict(request)) return done;\n",
+    replace: "",
+    killedBy: simulation,
+  },
+  {
+    name: "signal-hold-counts",
+    invariant: "SIGNAL 5",
+    file: source("store/queue-texts.ts"),
+    find: "is_barrier = true, failures = 0,",
+    replace: "is_barrier = true, failures = d.failures + 1,",
+    killedBy: queueTest,
+  },
+  {
+    name: "signal-any-slot-released",
+    invariant: "SIGNAL 6",
+    file: source("slots.ts"),
+    find: "slots: queue.slots.filter((slot) => slot.owner !== release.owner),",
+    replace: "slots: queue.slots.slice(1),",
+    killedBy: simulation,
+  },
+  {
+    name: "signal-release-by-whoever",
+    invariant: "SIGNAL 6",
+    file: source("slots.ts"),
+    find: "if (!holdsSlot(queue, release.owner)) return undefined;",
+    replace: "if (queue.slots.length === 0) return undefined;",
+    killedBy: unit("rules.prop.test.ts"),
+  },
+  {
+    name: "signal-claim-twice",
+    invariant: "SIGNAL 6",
+    file: source("slots.ts"),
+    find: "return holdsSlot(queue, slot.owner) ? undefined : changed(",
+    replace: "return changed(",
+    killedBy: simulation,
+  },
+  {
+    name: "signal-slot-freed-while-processing",
+    invariant: "SIGNAL 6",
+    file: source("controllers/process.ts"),
+    find: '      if ((await tx.request(request.id))?.state === "processing") return true;\n',
+    replace: "",
+    killedBy: processTest,
+  },
+  {
+    name: "signal-sweep-of-what-runs",
+    invariant: "SIGNAL 6",
+    file: source("controllers/gate.ts"),
+    find: "    if (!isIdle) continue;\n",
+    replace: '    if (isIdle && owner === "") continue;\n',
+    killedBy: processTest,
+  },
+  {
+    name: "signal-reconciler-does-nothing",
+    invariant: "SIGNAL 7",
+    file: source("controllers/reconcile.ts"),
+    find: '  await failRequest(context, request, "processing_failed");\n',
+    replace: "",
+    killedBy: simulation,
+  },
+  {
+    name: "signal-receipt-not-compared",
+    invariant: "SIGNAL 8",
+    file: source("store/pg-queue.ts"),
+    find: "const stored = finished.filter((one) => good.has(one.delivery.receipt));",
+    replace: "const stored = [...finished];",
+    killedBy: queueTest,
+  },
+  {
+    name: "signal-hold-without-barrier",
+    invariant: "SIGNAL 9",
+    file: source("store/queue-texts.ts"),
+    find: "is_barrier = true, failures = 0,",
+    replace: "is_barrier = false, failures = 0,",
+    killedBy: queueTest,
+  },
+  {
+    name: "signal-two-in-a-partition",
+    invariant: "SIGNAL 9",
+    file: source("store/queue-texts.ts"),
+    find: "order by q.next_due limit a.room for update skip locked) p)",
+    replace: "order by q.next_due limit a.room) p)",
+    killedBy: queueTest,
+  },
+  {
+    name: "signal-no-deadline",
+    invariant: "SIGNAL 10",
+    file: source("controllers/buildsignal.ts"),
+    find: "if (untilDeadlineMs <= 0) return",
+    replace: "if (untilDeadlineMs === Number.NEGATIVE_INFINITY) return",
+    killedBy: simulation,
+  },
+  {
+    name: "signal-missed-end-ignored",
+    invariant: "SIGNAL 11",
+    file: source("controllers/reconcile.ts"),
+    find: "if (observed !== undefined && isTerminalStatus(observed.status)) {",
+    replace: 'if (observed?.reason === "") {',
+    killedBy: unit("controllers/reconcile.test.ts"),
+  },
+  {
+    name: "signal-record-promotes-from-its-letters",
+    invariant: "SIGNAL 12",
+    file: source("controllers/reconcile.ts"),
+    find: "await recordLocally(context, request);",
+    replace: "await context.queues.get(request.queue)?.source.promote(request.uri, message.signal);",
+    killedBy: unit("controllers/reconcile.test.ts"),
+  },
+  {
+    name: "signal-topic-without-reconciler",
+    invariant: "SIGNAL 13",
+    file: source("queue/consumers.ts"),
+    find: "    assertReconciled(subscriptions);\n",
+    replace: "",
+    killedBy: unit("queue/consumers.test.ts"),
+  },
+  {
+    name: "signal-gate-not-asked",
+    invariant: "SIGNAL 14",
+    file: source("store/queue-texts.ts"),
+    find: "isOpen}\n    order by q.next_due limit a.room",
+    replace: "'true'}\n    order by q.next_due limit a.room",
+    killedBy: operationsTest,
+  },
+  {
+    name: "signal-open-letters-removed",
+    invariant: "SIGNAL 15",
+    file: source("store/pg-prune.ts"),
+    find: "where state <> 'open' and coalesce(settled_at, last_failed_at) <",
+    replace: "where coalesce(settled_at, last_failed_at) <",
+    killedBy: operationsTest,
+  },
+];
