@@ -1,11 +1,12 @@
 import { type ELDHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import { cpuUsage } from "node:process";
-import type { Clock } from "@millrace/base/clock";
+import { type Clock, every } from "@millrace/base/clock";
 import type { FakeBazelReport } from "@millrace/test/model/fake-bazel/fake-bazel";
 import { type LatencyCounts, LatencyHistogram } from "./latency-histogram.ts";
 
 const messagesMax = 5;
 const loopDelayResolutionMs = 10;
+const slicePeriodMs = 1_000;
 
 /** What one process saw. Counts are of the whole run, `window` of the time that is measured. */
 export interface LoadMeasures {
@@ -33,17 +34,29 @@ export interface WindowMeasures {
   readonly builds: number;
   /** From an event's time to be sent to its ack. */
   readonly acks: LatencyCounts;
+  /** The same by the time at which the ack arrived, about a second each. */
+  readonly slices: readonly AckSlice[];
   /** From the time of a build's last event to the ack that Bazel exits on. */
   readonly flushes: LatencyCounts;
   readonly cpuMicros: number;
   readonly loopDelayP99Ms: number;
 }
 
+/** The acks of some time; `fromMs` and `toMs` are of the epoch. */
+export interface AckSlice {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly acks: LatencyCounts;
+}
+
 /** Counts what a run does, and measures between `open` and `close`. */
 export class LoadMeter {
   private readonly clock: Clock;
   private readonly loopDelay: ELDHistogram;
-  private readonly acks = new LatencyHistogram();
+  private acks = new LatencyHistogram();
+  private sliceFromMs = 0;
+  private readonly slices: AckSlice[] = [];
+  private stopSlicing = (): void => {};
   private readonly flushes = new LatencyHistogram();
   private readonly messages: string[] = [];
   private readonly counts = {
@@ -67,6 +80,8 @@ export class LoadMeter {
   open(): void {
     this.isOpen = true;
     this.openedAt = this.reading();
+    this.sliceFromMs = this.clock.now();
+    this.stopSlicing = every(this.clock, slicePeriodMs, () => this.endSlice());
     this.loopDelay.enable();
   }
 
@@ -74,6 +89,8 @@ export class LoadMeter {
     if (!this.isOpen) return;
     this.isOpen = false;
     this.closedAt = this.reading();
+    this.stopSlicing();
+    this.endSlice();
     this.loopDelay.disable();
   }
 
@@ -97,7 +114,9 @@ export class LoadMeter {
   }
 
   measures(): LoadMeasures {
-    const { counts, messages, openedAt, closedAt, acks, flushes } = this;
+    const { counts, messages, openedAt, closedAt, slices, flushes } = this;
+    const acks = new LatencyHistogram();
+    for (const slice of slices) acks.add(slice.acks);
     const loopDelayMs = this.loopDelay.percentile(99) / 1e6;
     return {
       counts,
@@ -107,12 +126,20 @@ export class LoadMeter {
         events: acks.count,
         builds: this.windowBuilds,
         acks: acks.taken(),
+        slices,
         flushes: flushes.taken(),
         cpuMicros: closedAt.cpuMicros - openedAt.cpuMicros,
         // The histogram is of intervals: of a loop that nothing delays they are as long as the resolution.
         loopDelayP99Ms: Math.max(0, loopDelayMs - loopDelayResolutionMs),
       },
     };
+  }
+
+  private endSlice(): void {
+    const toMs = this.clock.now();
+    this.slices.push({ fromMs: this.sliceFromMs, toMs, acks: this.acks.taken() });
+    this.sliceFromMs = toMs;
+    this.acks = new LatencyHistogram();
   }
 
   private reading(): { ms: number; cpuMicros: number } {

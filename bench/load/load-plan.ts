@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-const workloads = ["tiny", "real", "huge", "mixed"] as const;
+const workloads = ["tiny", "real", "huge", "log", "mixed"] as const;
 
 /** What a generator does. */
 export interface LoadPlan {

@@ -8,9 +8,10 @@ import { type LoadPlan, shareOf } from "./load-plan.ts";
 import { runLoad } from "./run-load.ts";
 import { RunLogWriter } from "./run-log.ts";
 
-/** From a child: it has its workloads and can begin, or it is done. */
+/** From a child: it has its workloads and can begin, its measuring begins or ends, it is done. */
 type FromChild =
   | { readonly kind: "ready"; readonly hash: string }
+  | { readonly kind: "window"; readonly isOpen: boolean }
   | { readonly kind: "measured"; readonly measures: LoadMeasures };
 
 /** Of a mixed run the hashes of both, joined by "+". */
@@ -25,8 +26,15 @@ export async function runHere(plan: LoadPlan): Promise<LoadOutcome> {
   return { workloadHash: hashOf(workloads), parts: [await runWith(plan, workloads)] };
 }
 
-/** Shares the plan among processes, which begin together. Rejects when one of them dies. */
-export async function runInProcesses(plan: LoadPlan, count: number): Promise<LoadOutcome> {
+/**
+ * Shares the plan among processes, which begin together. `onWindow` is told when the first of them begins to measure
+ * and when it ends. Rejects when one of them dies.
+ */
+export async function runInProcesses(
+  plan: LoadPlan,
+  count: number,
+  onWindow: (isOpen: boolean) => void = () => {},
+): Promise<LoadOutcome> {
   const children = Array.from({ length: count }, (_, index) => {
     const share = shareOf(plan, { index, count });
     const file = new URL("./load-child.ts", import.meta.url);
@@ -35,6 +43,10 @@ export async function runInProcesses(plan: LoadPlan, count: number): Promise<Loa
   try {
     const hashes = await Promise.all(children.map((child) => answerOf(child, "ready")));
     const measured = children.map((child) => answerOf(child, "measured"));
+    children[0]?.on("message", (message: unknown) => {
+      const told = message as FromChild;
+      if (told.kind === "window") onWindow(told.isOpen);
+    });
     for (const child of children) child.send("go");
     const parts = (await Promise.all(measured)).map((answer) => answer.measures);
     return { workloadHash: hashes[0]?.hash ?? "", parts };
@@ -50,13 +62,18 @@ export async function runAsChild(plan: LoadPlan): Promise<void> {
   const toGo = new Promise<void>((resolve) => process.once("message", () => resolve()));
   say({ kind: "ready", hash: hashOf(workloads) });
   await toGo;
-  say({ kind: "measured", measures: await runWith(plan, workloads) });
+  const onWindow = (isOpen: boolean): void => say({ kind: "window", isOpen });
+  say({ kind: "measured", measures: await runWith(plan, workloads, onWindow) });
 }
 
-async function runWith(plan: LoadPlan, workloads: readonly Workload[]): Promise<LoadMeasures> {
+async function runWith(
+  plan: LoadPlan,
+  workloads: readonly Workload[],
+  onWindow: (isOpen: boolean) => void = () => {},
+): Promise<LoadMeasures> {
   const log = plan.log === undefined ? undefined : new RunLogWriter(plan.log, systemClock);
   try {
-    return await runLoad(plan, { clock: systemClock, random: systemRandom, workloads, log });
+    return await runLoad(plan, { clock: systemClock, random: systemRandom, workloads, log, onWindow });
   } finally {
     await log?.close();
   }

@@ -12,6 +12,8 @@ export interface LoadWorld {
   /** Those of the plan; builds take turns. */
   readonly workloads: readonly Workload[];
   readonly log: RunLogWriter | undefined;
+  /** Told when the measuring begins and when it ends. */
+  readonly onWindow?: (isOpen: boolean) => void;
 }
 
 /**
@@ -50,14 +52,20 @@ class LoadRun {
     const finished = Promise.all(uploads);
     await this.until(this.openMs);
     meter.open();
+    world.onWindow?.(true);
     if (this.untilMs !== undefined) {
       await this.until(this.untilMs);
-      meter.close();
+      this.closeWindow();
     }
     await finished;
-    meter.close();
+    if (this.untilMs === undefined) this.closeWindow();
     await world.log?.flush();
     return meter.measures();
+  }
+
+  private closeWindow(): void {
+    this.meter.close();
+    this.world.onWindow?.(false);
   }
 
   private async uploadOver(nth: number): Promise<void> {

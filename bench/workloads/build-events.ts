@@ -26,8 +26,12 @@ type Bep = build_event_stream.BuildEvent.$Properties;
 type Id = build_event_stream.BuildEventId.$Properties;
 
 /** The events of a build in the order of Bazel 7: the once-per-build ones, analysis, execution, the end. */
-export function buildEvents(build: BuildSketch, secrets: PlantedSecrets): Bep[] {
-  const console = new ConsoleWriter(build, secrets);
+export function buildEvents(
+  build: BuildSketch,
+  of: { readonly secrets: PlantedSecrets; readonly printedCharsMin: number },
+): Bep[] {
+  const { secrets, printedCharsMin } = of;
+  const console = new ConsoleWriter(build, secrets, { printedCharsMin });
   const opening = openingEvents(build, { secrets, console, labels: build.targets.map(({ label }) => label) });
   const configured = build.targets.map(configuredEvent);
   const work = executionEvents(build);

@@ -11,13 +11,19 @@ export class ConsoleWriter {
   private readonly build: BuildSketch;
   private readonly secrets: PlantedSecrets;
   private readonly total: number;
+  private readonly printedCharsMin: number;
   private count: number;
   private actionsDone = 0;
 
-  constructor(build: BuildSketch, secrets: PlantedSecrets, firstCount = 0) {
+  constructor(
+    build: BuildSketch,
+    secrets: PlantedSecrets,
+    of: { readonly firstCount?: number; readonly printedCharsMin?: number } = {},
+  ) {
     this.build = build;
     this.secrets = secrets;
-    this.count = firstCount;
+    this.count = of.firstCount ?? 0;
+    this.printedCharsMin = of.printedCharsMin ?? 0;
     this.total = build.recipe.configured * 3 + build.chance.between(5, 60);
   }
 
@@ -35,9 +41,9 @@ export class ConsoleWriter {
   next(announced: readonly Id[]): Bep {
     const kind = this.build.chance.between(1, 12);
     if (kind <= 3) return this.event({}, announced);
-    if (kind <= 7) return this.event({ stderr: this.progressLines() }, announced);
-    if (kind <= 11) return this.event({ stderr: this.compilerOutput() }, announced);
-    return this.event({ stdout: this.testOutput() }, announced);
+    if (kind <= 7) return this.event({ stderr: this.filled(this.progressLines()) }, announced);
+    if (kind <= 11) return this.event({ stderr: this.filled(this.compilerOutput()) }, announced);
+    return this.event({ stdout: this.filled(this.testOutput()) }, announced);
   }
 
   last(): Bep {
@@ -54,6 +60,17 @@ export class ConsoleWriter {
     const opaqueCount = this.count++;
     const children = [{ progress: { opaqueCount: opaqueCount + 1 } }, ...announced];
     return { id: { progress: { opaqueCount } }, children, progress };
+  }
+
+  /** Bazel tells what was printed when a buffer is full; a build that prints little has never filled it. */
+  private filled(text: string): string {
+    let printed = text;
+    while (printed.length < this.printedCharsMin) {
+      const kind = this.build.chance.between(1, 4);
+      printed +=
+        kind === 1 ? this.progressLines() : kind === 2 ? this.compilerOutput() : this.programOutput();
+    }
+    return printed;
   }
 
   /** What --curses=yes draws: the line is overwritten by the next. */
@@ -90,6 +107,18 @@ export class ConsoleWriter {
       return `[ RUN      ] ${name}\n[       OK ] ${name} (${chance.between(0, 9_000)} ms)\n`;
     });
     return `==================== Test output for //${suite.replace("_", ":")}:\n${lines.join("")}`;
+  }
+
+  /** What a program that is tested logs. */
+  private programOutput(): string {
+    const { chance } = this.build;
+    const lines = Array.from({ length: chance.between(2, 8) }, () => {
+      const at = `${chance.between(10, 23)}:${chance.between(10, 59)}:${chance.between(10, 59)}.${chance.hex(5)}`;
+      const level = chance.pick(["DEBUG", "INFO ", "WARN "]);
+      const took = `${chance.between(0, 99_999)}us`;
+      return `${at} ${level} ${this.source()} ${identifier(chance)}=${chance.hex(16)} trace=${chance.hex(32)} ${took}\n`;
+    });
+    return lines.join("");
   }
 
   private source(): string {

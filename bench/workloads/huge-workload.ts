@@ -52,7 +52,7 @@ class HugeBuild {
     const targetName = (index: number, name: string) => `${name}_${firstNumber.target + index}`;
     const block = sketchBuild({ workload: "huge", recipe: blockRecipe(recipe), variant, targetName });
     const { configured: target, namedSetOfFiles: namedSet, progress } = block.recipe;
-    const console = new ConsoleWriter(block, maskedSecrets, firstNumber.progress);
+    const console = new ConsoleWriter(block, maskedSecrets, { firstCount: firstNumber.progress });
     const execution = executionEvents(block, (set) => String(firstNumber.namedSet + set));
     const events = withProgress([...block.targets.map(configuredEvent), ...execution], {
       console,
@@ -73,7 +73,7 @@ class HugeBuild {
     yield* encodeEvents(openingEvents(build, { secrets, console: opening, labels: this.labels() }));
     for (let number = 0; number < blocks; number += 1) yield* this.template.block(number);
     const inBlocks = block.recipe.progress * blocks;
-    const console = new ConsoleWriter(build, secrets, firstNumber.progress + inBlocks);
+    const console = new ConsoleWriter(build, secrets, { firstCount: firstNumber.progress + inBlocks });
     const rest = Array.from({ length: recipe.progress - inBlocks - 2 }, () => console.next([]));
     const skipped = Array.from({ length: recipe.aborted }, () => skippedEvent(build));
     yield* encodeEvents([...skipped, ...rest, console.last(), ...closingEvents(build)]);

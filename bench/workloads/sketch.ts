@@ -70,7 +70,7 @@ export function sketchBuild(of: {
   readonly targetName?: (index: number, name: string) => string;
 }): BuildSketch {
   const { workload, recipe, variant, targetName } = of;
-  const chance = new Chance({ tiny: 1_000, real: 2_000, huge: 3_000 }[workload] + variant);
+  const chance = new Chance({ tiny: 1_000, real: 2_000, huge: 3_000, log: 4_000 }[workload] + variant);
   const user = person(chance);
   const name = project(chance);
   const outputBase = `/home/${user}/.cache/bazel/_bazel_${user}/${chance.hex(32)}`;

@@ -11,7 +11,7 @@ export interface Workload {
   readonly eventsPerBuild: number;
   /** How many different builds there are; build n of a run is variant n % variants. */
   readonly variants: number;
-  /** BEP payloads of a variant, without the end of the stream. For tiny and real the same arrays every time. */
+  /** BEP payloads of a variant, without the end of the stream. For all but huge the same arrays every time. */
   payloads(variant: number): Iterable<Uint8Array>;
   /** The same as they must be stored: the few secrets planted in them masked (planted-secrets.ts). */
   storedPayloads(variant: number): Iterable<Uint8Array>;
@@ -19,4 +19,4 @@ export interface Workload {
   exitCode(variant: number): number;
 }
 
-export type WorkloadName = "tiny" | "real" | "huge";
+export type WorkloadName = "tiny" | "real" | "huge" | "log";
