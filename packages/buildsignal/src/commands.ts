@@ -19,7 +19,7 @@ export interface CommandParts {
   readonly letters: LetterStore;
   readonly gates: GateStore;
   readonly configs: QueueConfigStore;
-  readonly queues: Pick<LiveQueues, "check" | "reload">;
+  readonly queues: Pick<LiveQueues, "check" | "lookFor">;
   /** Queues have changed: this process and the others read them again. */
   onConfigured(): void;
 }
@@ -44,7 +44,7 @@ async function run(command: SignalCommand, parts: CommandParts): Promise<SignalA
   switch (command.kind) {
     case "ingest":
       // Another process may just have configured it.
-      if (!parts.context.queues.has(command.queue)) await parts.queues.reload();
+      if (!parts.context.queues.has(command.queue)) await parts.queues.lookFor(command.queue);
       return await runOnRequest(command, parts.context);
     case "cancel":
       return await runOnRequest(command, parts.context);

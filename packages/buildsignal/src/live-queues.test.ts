@@ -59,6 +59,8 @@ test("one that does not work here is left out and told, the others are there", a
   await queues.reload();
   expect([...queues.directory.keys()]).toEqual(["trunk", "b"]);
   expect(errors).toMatchObject([{ queue: "a", error: expect.stringContaining("unknown") }]);
+  await expect(queues.lookFor("a")).rejects.toMatchObject({ remedy: "retry", code: "queue-unusable-here" });
+  await Promise.all(["b", "trunk", "nowhere"].map((name) => queues.lookFor(name)));
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { ConfigError } from "@millrace/base/config";
-import { errorText } from "@millrace/base/errors";
+import { errorText, MillraceError } from "@millrace/base/errors";
 import type { Log } from "@millrace/base/log";
 import { type QueueConfig, queueConfigShape, queueNameShape } from "./queue-config.ts";
 import type { QueueConfigStore, StoredQueueConfig } from "./queue-config-store.ts";
@@ -71,6 +71,17 @@ export class LiveQueues {
     const mine = this.#turn.then(() => this.#reload());
     this.#turn = mine.catch(() => {});
     return mine;
+  }
+
+  /**
+   * Reads again because of a queue that is not known here. Fails, retryably, when it is configured and does not work in
+   * this process: another one may do better, and what waits for it is not given up at once.
+   */
+  async lookFor(name: string): Promise<void> {
+    await this.reload();
+    if (!this.#stamps.has(name) || this.#now.has(name)) return;
+    const message = `the queue ${name} is configured and cannot be used in this process: its log says why`;
+    throw new MillraceError({ remedy: "retry", code: "queue-unusable-here", message });
   }
 
   async #reload(): Promise<void> {

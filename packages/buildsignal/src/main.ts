@@ -69,7 +69,10 @@ const configs = pgQueueConfigs(queueLane);
 const queues = new LiveQueues({ file: fileQueues, parts: queueParts, store: configs, log });
 const context = { ...world, store, queues: queues.directory, points, metrics: createStageMetrics(registry) };
 const consumers = new Consumers(
-  stageSubscriptions({ ...context, refreshQueues: () => queues.reload() }, (stage) => config.topics[stage]),
+  stageSubscriptions(
+    { ...context, lookForQueue: (name) => queues.lookFor(name) },
+    (stage) => config.topics[stage],
+  ),
   {
     ...world,
     queue,

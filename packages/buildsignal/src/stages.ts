@@ -21,7 +21,7 @@ const controllers: Readonly<Record<Stage, { work: Controller; reconcile: Control
 
 /** A context whose queues may be read again: another process may just have configured one. */
 export interface RefreshedContext extends Omit<StageContext, "who"> {
-  refreshQueues?(): Promise<void>;
+  lookForQueue?(name: string): Promise<void>;
 }
 
 /** Every stage with the reconciler of its dead letters. The context's `who` is set for each. */
@@ -55,7 +55,8 @@ function subscription(
     ...at,
     handle: async (delivery, signal) => {
       const payload = decodePayload(delivery.payload);
-      if (payload.queue !== "" && !context.queues.has(payload.queue)) await context.refreshQueues?.();
+      if (payload.queue !== "" && !context.queues.has(payload.queue))
+        await context.lookForQueue?.(payload.queue);
       return await controller(context, { payload, holds: delivery.holds, signal });
     },
   };
