@@ -22,7 +22,7 @@ describe.skipIf(chromium.kind === "missing")("the Signals page in Chromium", () 
   async function seed(): Promise<void> {
     await run(`
       insert into signal_queue_configs (name, project_id, origin, config, version, updated_at) values
-        ('main', 'default', 'file', '{"runner":{"kind":"millrace"},"max_concurrent":3}', 1, now()),
+        ('main', 'default', 'file', '{"runner":{"kind":"millrace"},"max_concurrent":3,"max_validation_ms":21600000}', 1, now()),
         ('release', 'default', 'file', '{"runner":{"kind":"fake"},"max_concurrent":1}', 1, now());
       insert into signal_queues (name, project_id, last_green_uri, last_green_request_id, latest_request_id, slots, version)
         values ('main', 'default', 'git:mono@aaaaaaaa00000000000000000000000000000001', 'request/main/1', 'request/main/6',
@@ -65,6 +65,10 @@ describe.skipIf(chromium.kind === "missing")("the Signals page in Chromium", () 
     const { page, complaints, leave } = await dashboard.open("/p/default/signals");
     await page.getByRole("img", { name: "1 of 3 slots taken" }).waitFor();
     await shows(page, "1 request waiting");
+    await shows(page, "6h 00m");
+    await page.getByRole("button", { name: "#5" }).click();
+    await page.waitForURL(/request=5/);
+    await page.keyboard.press("Escape");
     await row(page, /aaaaaaaa.*Green/).waitFor();
     await row(page, /bbbbbbbb.*Broken/).waitFor();
     await row(page, /cccccccc.*Timed out/).waitFor();

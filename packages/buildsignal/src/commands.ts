@@ -43,8 +43,7 @@ export async function runCommand(command: SignalCommand, parts: CommandParts): P
 async function run(command: SignalCommand, parts: CommandParts): Promise<SignalAnswer> {
   switch (command.kind) {
     case "ingest":
-      // Another process may just have configured it.
-      if (!parts.context.queues.has(command.queue)) await parts.queues.lookFor(command.queue);
+      await isQueue(command.queue, parts);
       return await runOnRequest(command, parts.context);
     case "cancel":
       return await runOnRequest(command, parts.context);
@@ -69,6 +68,12 @@ async function run(command: SignalCommand, parts: CommandParts): Promise<SignalA
     default:
       return refused("unknown-command", "this controller does not know that command: it is older than you");
   }
+}
+
+/** Whether there is such a queue; another process may just have configured it. */
+async function isQueue(name: string, { context, queues }: CommandParts): Promise<boolean> {
+  if (!context.queues.has(name)) await queues.lookFor(name);
+  return context.queues.has(name);
 }
 
 async function runOnRequest(
@@ -132,6 +137,9 @@ async function moveGate(
   }
   const gate = { stage, key: command.key };
   if (command.kind === "close-gate") {
+    if (stage === "process" && gate.key !== "" && !(await isQueue(gate.key, parts))) {
+      return refused("unknown-queue", `the queue ${JSON.stringify(gate.key)} is not configured`);
+    }
     await parts.gates.close(gate, command.reason ?? "");
     return { kind: "ok" };
   }

@@ -203,6 +203,9 @@ test("a queue that an operator stops goes on where it was when it is opened agai
   });
   await announce("good");
   expect(await ask({ kind: "close-gate", stage: "nothing", key: "" })).toMatchObject({ code: "invalid" });
+  expect(await ask({ kind: "close-gate", stage: "process", key: "mian" })).toMatchObject({
+    code: "unknown-queue",
+  });
   expect(await states()).toMatchObject([{ state: "accepted" }]);
   expect(await ask({ kind: "open-gate", ...gate })).toEqual({ kind: "ok" });
   await idle();

@@ -8,6 +8,7 @@ import { Choice } from "../widgets/choice.tsx";
 import { Failure, Note } from "../widgets/note.tsx";
 import { SkeletonRows } from "../widgets/skeleton.tsx";
 import { TimeAgo } from "../widgets/times.tsx";
+import { QueueFacts } from "./queue-facts.tsx";
 import { QueueList } from "./queue-list.tsx";
 import { requestColumns } from "./request-columns.tsx";
 import { RequestPanel } from "./request-panel.tsx";
@@ -88,6 +89,7 @@ function Requests(props: { project: string; queue: SignalQueue }) {
           onChange={(state) => change({ state, request: undefined })}
         />
       </div>
+      <QueueFacts queue={queue} onOpen={(request) => change({ request })} />
       {queue.stopped === null ? null : <Stopped {...queue.stopped} />}
       <div className={styles.body}>
         {error !== null && data === undefined ? (
