@@ -3,6 +3,7 @@ import { cpuUsage } from "node:process";
 import { type Clock, every } from "@millrace/base/clock";
 import type { FakeBazelReport } from "@millrace/test/model/fake-bazel/fake-bazel";
 import { type LatencyCounts, LatencyHistogram } from "./latency-histogram.ts";
+import type { Silence } from "./shard-silences.ts";
 
 const messagesMax = 5;
 const loopDelayResolutionMs = 10;
@@ -14,6 +15,8 @@ export interface LoadMeasures {
   /** The first few reasons of failed uploads. */
   readonly messages: readonly string[];
   readonly window: WindowMeasures;
+  /** Of the whole run; none unless the plan asks for them. */
+  readonly silences: readonly Silence[];
 }
 
 export interface LoadCounts {
@@ -113,7 +116,7 @@ export class LoadMeter {
     if (this.messages.length < messagesMax) this.messages.push(report.message);
   }
 
-  measures(): LoadMeasures {
+  measures(silences: readonly Silence[] = []): LoadMeasures {
     const { counts, messages, openedAt, closedAt, slices, flushes } = this;
     const acks = new LatencyHistogram();
     for (const slice of slices) acks.add(slice.acks);
@@ -121,6 +124,7 @@ export class LoadMeter {
     return {
       counts,
       messages,
+      silences,
       window: {
         ms: closedAt.ms - openedAt.ms,
         events: acks.count,

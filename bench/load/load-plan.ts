@@ -23,6 +23,8 @@ export interface LoadPlan {
   /** Where the run log is appended (run-log.ts); none by default. */
   readonly log: string | undefined;
   readonly apiKey: string | undefined;
+  /** Silences of shards that last at least so long are reported; `project` is the one the builds end up in. */
+  readonly silences?: { readonly project: string; readonly fromMs: number };
   /** Which of how many processes this one is. */
   readonly share: { readonly index: number; readonly count: number };
 }

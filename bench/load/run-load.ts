@@ -1,10 +1,12 @@
 import { type Clock, delay } from "@millrace/base/clock";
 import type { Random } from "@millrace/base/random";
+import { shardOf } from "@millrace/proto/tokens";
 import { type FakeBazelReport, runFakeBazel } from "@millrace/test/model/fake-bazel/fake-bazel";
 import type { Workload } from "../workloads/workload.ts";
 import { type LoadMeasures, LoadMeter } from "./load-meter.ts";
 import type { LoadPlan } from "./load-plan.ts";
 import type { LoggedBuild, RunLogWriter } from "./run-log.ts";
+import { ShardSilences } from "./shard-silences.ts";
 
 export interface LoadWorld {
   readonly clock: Clock;
@@ -32,12 +34,15 @@ class LoadRun {
   private readonly startMs: number;
   /** When no build is begun any more; undefined when the number of builds decides. */
   private readonly untilMs: number | undefined;
+  private readonly silences: ShardSilences | undefined;
   private begun = 0;
 
   constructor(plan: LoadPlan, world: LoadWorld) {
     this.plan = plan;
     this.world = world;
     this.meter = new LoadMeter(world.clock);
+    const { silences } = plan;
+    this.silences = silences === undefined ? undefined : new ShardSilences(world.clock, silences.fromMs);
     this.startMs = world.clock.monotonic();
     this.untilMs = plan.seconds === undefined ? undefined : this.openMs + plan.seconds * 1_000;
   }
@@ -60,7 +65,7 @@ class LoadRun {
     await finished;
     if (this.untilMs === undefined) this.closeWindow();
     await world.log?.flush();
-    return meter.measures();
+    return meter.measures(this.silences?.taken());
   }
 
   private closeWindow(): void {
@@ -92,6 +97,8 @@ class LoadRun {
     const exitCode = workload.exitCode(variant);
     const events = workload.eventsPerBuild;
     const of = { workload: workload.name, workloadHash: workload.hash, variant, startMs, events, exitCode };
+    const { silences } = this;
+    const shard = shardOf(plan.silences?.project ?? "", names.invocationId);
     const logged = log?.begin({ ...names, ...of });
     const report = await runFakeBazel({
       ...names,
@@ -109,6 +116,7 @@ class LoadRun {
       onAck: (sequence, latencyMs) => {
         meter.ack(latencyMs, sequence === events);
         logged?.acked(sequence);
+        silences?.ack(shard, latencyMs);
       },
     });
     meter.build(report);

@@ -2,7 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { delay, systemClock } from "@millrace/base/clock";
-import { freePort, isPortFree } from "@millrace/cli/services/free-port";
+import { systemRandom } from "@millrace/base/random";
+import { isPortFree } from "@millrace/cli/services/free-port";
 import { isAlive, type Service, sendSignal, spawnService } from "@millrace/cli/services/spawn-service";
 import { type Addresses, readLastState } from "@millrace/cli/up/running-state";
 
@@ -88,11 +89,15 @@ async function end(service: Service): Promise<void> {
   await service.exited;
 }
 
+/** Below those that systems give to whoever asks for any: another program could get one of those meanwhile. */
+const portMin = 20_000;
+const portMax = 30_000;
+
 /** The first of `count` free ports in a row: writers take one after the other. */
 async function freePorts(count: number): Promise<number> {
   for (;;) {
-    const first = await freePort();
-    const others = Array.from({ length: count - 1 }, (_, nth) => isPortFree(first + nth + 1));
-    if ((await Promise.all(others)).every(Boolean)) return first;
+    const first = portMin + Math.floor(systemRandom.fraction() * (portMax - portMin));
+    const all = Array.from({ length: count }, (_, nth) => isPortFree(first + nth));
+    if ((await Promise.all(all)).every(Boolean)) return first;
   }
 }

@@ -1,12 +1,13 @@
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 
-/** Where results are kept, one file for each scenario, one line of JSON for each run. */
+/** Where results are kept, a file for each scenario, one line of JSON for each run. */
 export const resultsDirectory = path.resolve(import.meta.dirname, "../results");
 
-export function appendResult(line: { readonly scenario: string }): void {
+/** `name` is that of the file, by default the scenario's. */
+export function appendResult(line: { readonly scenario: string }, name = line.scenario): void {
   mkdirSync(resultsDirectory, { recursive: true });
-  appendFileSync(path.join(resultsDirectory, `${line.scenario}.jsonl`), `${JSON.stringify(line)}\n`);
+  appendFileSync(path.join(resultsDirectory, `${name}.jsonl`), `${JSON.stringify(line)}\n`);
 }
 
 /** All lines of a file. Throws with the number of a line that is no JSON object. */

@@ -20,7 +20,7 @@ export interface Origin {
   readonly versions: { readonly node: string; readonly postgres: string; readonly nats: string };
   /** The hash of a mixed load is those of its parts. */
   readonly workload: { readonly name: string; readonly hash: string };
-  readonly plan: Omit<ScenarioLoad, "workload">;
+  readonly plan: Omit<ScenarioLoad, "workload"> & { readonly preheatSeconds: number };
 }
 
 /** What the generator saw while it measured; counts are of the whole run, its warm-up included. */

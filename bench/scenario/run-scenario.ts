@@ -1,11 +1,11 @@
 import path from "node:path";
-import { systemClock } from "@millrace/base/clock";
 import { checkRun } from "../oracle/check-run.ts";
 import type { ScenarioCommand } from "./command.ts";
 import { directoryBytes } from "./directory-bytes.ts";
 import { measureLoad, preheat } from "./measure-load.ts";
 import { type Millrace, startMillrace } from "./millrace.ts";
-import { commit, machine, natsVersion } from "./provenance.ts";
+import { originOf } from "./origin.ts";
+import { machine } from "./provenance.ts";
 import { loadFigures, type Origin, oracleFigures, type ResultLine } from "./result-line.ts";
 import { serverFigures } from "./server-figures.ts";
 import { ServerWatch } from "./server-watch.ts";
@@ -60,17 +60,10 @@ async function measureAndCheck(
   const verdict = await checkRun({ logs: [runLog], databaseUrl, blobDir, sample });
   const { workload, ...plan } = load;
   return {
-    scenario,
-    commit: commit(),
-    date: new Date(systemClock.now()).toISOString(),
+    ...(await originOf(millrace, scenario)),
     machine: of.machineBefore,
-    versions: {
-      node: process.version,
-      postgres: await watch.postgresVersion(),
-      nats: await natsVersion(millrace.addresses.natsUrl),
-    },
     workload: { name: workload, hash: workloadHash },
-    plan,
+    plan: { ...plan, preheatSeconds: command.preheatSeconds },
     ...loadFigures(report),
     ...serverFigures(measured),
     storageBytesPerBuild: Math.round(storageBytes / Math.max(1, report.builds)),

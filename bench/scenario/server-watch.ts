@@ -1,7 +1,7 @@
 import { cpuUsage } from "node:process";
 import { type Clock, systemClock } from "@millrace/base/clock";
 import { connect, type Database } from "@millrace/db/connect";
-import { forceCheckpoint, readDatabase, serverVersion, tableBytes } from "./database-figures.ts";
+import { forceCheckpoint, readDatabase, tableBytes } from "./database-figures.ts";
 import { scrape } from "./metrics-text.ts";
 import type { Millrace } from "./millrace.ts";
 import { machineCpuMicros, type UsageByProcess, usageOf } from "./process-usage.ts";
@@ -47,10 +47,6 @@ export class ServerWatch {
 
   tableBytes(): Promise<Record<string, number>> {
     return tableBytes(this.database.sql);
-  }
-
-  postgresVersion(): Promise<string> {
-    return serverVersion(this.database.sql);
   }
 
   async close(): Promise<void> {

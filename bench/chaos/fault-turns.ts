@@ -1,0 +1,41 @@
+import { type Clock, delay } from "@millrace/base/clock";
+import type { Fault, FaultName } from "./fault.ts";
+
+/** Does one fault; told of each writer that is killed or told to end. */
+export type DoFault = (name: FaultName, at: { turn: number; writerLeft: () => void }) => Promise<void>;
+
+/** From the begin of one fault to the next; what lasts longer itself is followed by as much rest. */
+const periodMs = 20_000;
+/** No fault begins so shortly before the end: its consequences are to be seen. */
+const lastBeforeEndMs = 15_000;
+const firstAfterMs = 5_000;
+
+/**
+ * Does the faults in turn, again and again, for `forMs`, at least one. Rejects when one of them could not be done: a
+ * run in which what was killed did not come back proves nothing.
+ */
+export async function takeTurns(
+  names: readonly FaultName[],
+  of: { readonly forMs: number; readonly clock: Clock; readonly doFault: DoFault },
+): Promise<Fault[]> {
+  const { clock, doFault } = of;
+  const untilMs = clock.monotonic() + of.forMs - lastBeforeEndMs;
+  const faults: Fault[] = [];
+  await delay(clock, Math.min(firstAfterMs, of.forMs));
+  for (let turn = 0; turn === 0 || clock.monotonic() < untilMs; turn += 1) {
+    const name = names[turn % names.length];
+    if (name === undefined) return faults;
+    const fromMs = clock.now();
+    const writersLeftMs: number[] = [];
+    await doFault(name, { turn, writerLeft: () => writersLeftMs.push(clock.now()) });
+    const toMs = clock.now();
+    faults.push({ name, fromMs, toMs, writersLeftMs });
+    const hasRest = isKill(name) ? periodMs - (toMs - fromMs) : periodMs;
+    await delay(clock, Math.max(0, Math.min(hasRest, untilMs + lastBeforeEndMs - clock.monotonic())));
+  }
+  return faults;
+}
+
+function isKill(name: FaultName): boolean {
+  return name.startsWith("kill-");
+}

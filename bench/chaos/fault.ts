@@ -1,0 +1,26 @@
+/** What is done to Millrace while builds are uploaded. */
+export const faultNames = [
+  "kill-writer",
+  "kill-ingest",
+  "kill-nats",
+  "kill-postgres",
+  "stop-writer",
+  "stop-ingest",
+  "stop-nats",
+  "stop-postgres",
+  "roll",
+  "cut",
+  "crash-thread",
+] as const;
+
+export type FaultName = (typeof faultNames)[number];
+
+/** A fault that happened. `fromMs` and `toMs` (of the epoch) are its own time, not that of its consequences. */
+export interface Fault {
+  readonly name: FaultName;
+  readonly fromMs: number;
+  /** What was killed is back, what was stopped goes on. */
+  readonly toMs: number;
+  /** When each writer was killed or told to end. */
+  readonly writersLeftMs: readonly number[];
+}
