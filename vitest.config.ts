@@ -22,7 +22,7 @@ export default defineConfig({
             "bench/**/*.test.ts",
             "scripts/**/*.test.ts",
           ],
-          exclude: ["**/*.pg.test.ts", "**/*.nats.test.ts", ...ignored],
+          exclude: ["**/*.pg.test.ts", "**/*.nats.test.ts", "**/*.s3.test.ts", ...ignored],
           testTimeout: 60_000,
           hookTimeout: 60_000,
           ...inGroup(0),
@@ -43,7 +43,11 @@ export default defineConfig({
         extends: true,
         test: {
           name: "services",
-          include: ["{packages/*,db,test}/**/*.pg.test.ts", "{packages/*,test}/**/*.nats.test.ts"],
+          include: [
+            "{packages/*,db,test}/**/*.pg.test.ts",
+            "{packages/*,test}/**/*.nats.test.ts",
+            "packages/*/src/**/*.s3.test.ts",
+          ],
           exclude: ignored,
           globalSetup: ["test/services/global-setup.ts"],
           ...slow,

@@ -5,6 +5,7 @@ import { stateDir } from "../scripts/bootstrap/paths.mjs";
 import { findBazel } from "./tools/bazel.ts";
 import { findChromium } from "./tools/chromium.ts";
 import { findNatsServer } from "./tools/nats-server.ts";
+import { findSwift } from "./tools/swift.ts";
 import type { Tool } from "./tools/tool.ts";
 
 /** Programs from outside that tests need. A new one is a file in `tools/` and a line here. */
@@ -12,6 +13,7 @@ const finders = {
   bazel: findBazel,
   chromium: findChromium,
   "nats-server": findNatsServer,
+  swift: findSwift,
 } as const satisfies Readonly<Record<string, () => Promise<Tool>>>;
 
 export type ToolName = keyof typeof finders;

@@ -22,7 +22,7 @@ export interface StoredAttempt {
   readonly log: StoredPieces & { readonly lines: number; readonly linesAreContinuous: boolean };
 }
 
-/** Segments of one attempt; for events a recorded hole counts as one. */
+/** Archives of one attempt and segments that none of them covers; for events a recorded hole counts as one. */
 export interface StoredPieces {
   /** Last event, or bytes of log. */
   readonly end: number;
@@ -68,12 +68,28 @@ with page as materialized (
   select attempt_id, project_id, invocation_id, attempt, last_event_seq, carry,
     finished_at is not null as is_finished, swept_at is not null as is_swept
   from stream_positions where attempt_id > $1 order by attempt_id limit $2
+), archived as materialized (
+  select attempt_id, first_seq, last_seq, first_byte, byte_count, first_line, line_count
+  from archives where attempt_id = any (array(select attempt_id from page))
 ), event_pieces as (
-  select attempt_id, first_seq, last_seq from event_segments
-  where attempt_id = any (array(select attempt_id from page))
+  select attempt_id, first_seq, last_seq from archived where first_seq <= last_seq
   union all
-  select attempt_id, first_seq, last_seq from stream_holes
+  select attempt_id, first_seq, last_seq from event_segments s
   where attempt_id = any (array(select attempt_id from page))
+    and not exists (select from archived a where a.attempt_id = s.attempt_id
+      and a.first_seq <= s.first_seq and a.last_seq >= s.last_seq)
+  union all
+  select attempt_id, first_seq, last_seq from stream_holes s
+  where attempt_id = any (array(select attempt_id from page))
+    and not exists (select from archived a where a.attempt_id = s.attempt_id
+      and a.first_seq <= s.first_seq and a.last_seq >= s.last_seq)
+), log_pieces as (
+  select attempt_id, first_byte, byte_count, first_line, line_count from archived where byte_count > 0
+  union all
+  select attempt_id, first_byte, byte_count, first_line, line_count from log_segments s
+  where attempt_id = any (array(select attempt_id from page))
+    and not exists (select from archived a where a.attempt_id = s.attempt_id
+      and a.first_byte <= s.first_byte and a.first_byte + a.byte_count >= s.first_byte + s.byte_count)
 ), event_places as (
   select *, coalesce(lag(last_seq) over (partition by attempt_id order by first_seq, last_seq), 0) + 1 as expected
   from event_pieces
@@ -86,7 +102,7 @@ with page as materialized (
   select *,
     coalesce(lag(first_byte + byte_count) over earlier, 0) as expected,
     coalesce(lag(first_line + line_count) over earlier, 0) as expected_line
-  from log_segments where attempt_id = any (array(select attempt_id from page))
+  from log_pieces
   window earlier as (partition by attempt_id order by first_byte, byte_count)
 ), log as (
   select attempt_id, max(first_byte + byte_count) as log_end, max(first_line + line_count) as log_lines_end,
@@ -106,6 +122,7 @@ order by attempt_id`;
 
 /** Every table whose rows belong to an attempt. */
 export const tablesOfAttempts = [
+  "archives",
   "invocations",
   "event_segments",
   "log_segments",

@@ -22,5 +22,8 @@ export const eventSegments = pgTable(
     stagedKey: text("staged_key"),
     commitDay: commitDay(),
   },
-  (table) => [index("event_segments_by_sequence").on(table.attemptId, table.firstSeq)],
+  (table) => [
+    index("event_segments_by_sequence").on(table.attemptId, table.firstSeq),
+    index("event_segments_staged").on(table.stagedKey).where(sql`${table.stagedKey} is not null`),
+  ],
 );

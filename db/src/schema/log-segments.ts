@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { index, pgTable, text } from "drizzle-orm/pg-core";
 import { bytea, int8 } from "./column-types.ts";
 import { commitDay } from "./event-segments.ts";
@@ -17,5 +18,8 @@ export const logSegments = pgTable(
     stagedKey: text("staged_key"),
     commitDay: commitDay(),
   },
-  (table) => [index("log_segments_by_byte").on(table.attemptId, table.firstByte)],
+  (table) => [
+    index("log_segments_by_place").on(table.attemptId, table.firstByte, table.firstLine),
+    index("log_segments_staged").on(table.stagedKey).where(sql`${table.stagedKey} is not null`),
+  ],
 );

@@ -5,6 +5,7 @@ import { runUntilSignal, type Stoppable } from "@millrace/base/lifecycle";
 import { createLog, type Log } from "@millrace/base/log";
 import { createMetrics } from "@millrace/base/metrics";
 import { systemRandom } from "@millrace/base/random";
+import { pickBlobSettings } from "@millrace/blobs/settings";
 import { busWhenConnected } from "./front-door/bus-when-connected.ts";
 import { FrontDoor } from "./front-door/front-door.ts";
 import { frontDoorMetrics } from "./front-door/front-door-metrics.ts";
@@ -64,7 +65,7 @@ function threadSettings(settings: IngestSettings, nodeId: string) {
   return {
     natsUrl: settings.natsUrl,
     nodeId,
-    blobDirectory: settings.blobDirectory,
+    blobs: pickBlobSettings(settings),
     logLevel: settings.logLevel,
     batchEventsMax: settings.batchEventsMax,
     batchBytesMax: settings.batchBytesMax,

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { booleanText, ConfigError, type Settings, setting } from "@millrace/base/config";
+import { blobSettings } from "@millrace/blobs/settings";
 import { z } from "zod";
 import { eventOverheadBytes } from "./thread-messages.ts";
 
@@ -57,10 +58,7 @@ export const ingestSettings = {
     },
     "nats://127.0.0.1:4222",
   ),
-  blobDirectory: setting(
-    { name: "BLOB_DIRECTORY", schema: path.min(1), description: "Directory of the blob store on disk." },
-    "data/blobs",
-  ),
+  ...blobSettings,
   logLevel: setting(
     {
       name: "LOG_LEVEL",

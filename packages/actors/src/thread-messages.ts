@@ -1,3 +1,4 @@
+import type { BlobSettings } from "@millrace/blobs/settings";
 /**
  * What the front door and a worker thread say to each other (SPEC.md §2). Both sides live in one process, so
  * this is no wire format: it may change with the code.
@@ -114,7 +115,7 @@ export interface ThreadStart {
 export interface ThreadSettings {
   readonly natsUrl: string;
   readonly nodeId: string;
-  readonly blobDirectory: string;
+  readonly blobs: BlobSettings;
   readonly logLevel: string;
   readonly batchEventsMax: number;
   readonly batchBytesMax: number;

@@ -6,7 +6,7 @@ import { createLog, type Log } from "@millrace/base/log";
 import { createMetrics } from "@millrace/base/metrics";
 import { systemRandom } from "@millrace/base/random";
 import { loadZstd } from "@millrace/base/zstd";
-import { openDiskStore } from "@millrace/blobs/disk-store";
+import { openBlobs } from "@millrace/blobs/open-blobs";
 import { connect } from "@millrace/db/connect";
 import type { Bus } from "@millrace/proto/bus";
 import { connectBus } from "@millrace/proto/nats-bus";
@@ -35,7 +35,7 @@ try {
 async function run(settings: ApiSettings, log: Log): Promise<void> {
   const clock = systemClock;
   const zstd = await loadZstd();
-  const blobs = await openDiskStore({ directory: settings.blobDirectory, random: systemRandom, clock });
+  const blobs = await openBlobs(settings, { random: systemRandom, clock });
   const database = connect({
     url: withStatementTimeout(settings.databaseUrl),
     max: settings.databaseConnections,

@@ -1,4 +1,5 @@
 import { type Settings, setting } from "@millrace/base/config";
+import { blobSettings } from "@millrace/blobs/settings";
 import { z } from "zod";
 
 const port = z.coerce.number().int().min(0).max(65_535);
@@ -29,10 +30,7 @@ export const apiSettings = {
     { name: "NATS_URL", schema: z.string(), description: "NATS servers, comma-separated, or one DNS name" },
     "nats://127.0.0.1:4222",
   ),
-  blobDirectory: setting(
-    { name: "BLOB_DIRECTORY", schema: z.string(), description: "directory of the blob store on disk" },
-    "data/blobs",
-  ),
+  ...blobSettings,
   uiDirectory: setting(
     { name: "UI_DIRECTORY", schema: z.string(), description: "the built dashboard; empty = none is served" },
     "",

@@ -51,3 +51,19 @@ export function stagedKey(of: {
 }): string {
   return `${of.prefix}/staged/${of.attempt}/${of.sequence}-${of.digest}`;
 }
+
+/**
+ * Where events `first` … `last` of an attempt lie for good, with the log of that time.
+ *
+ * @param of.prefix the project's key prefix
+ * @param of.digest lower-case hex SHA-256 of the object: the same key always means the same bytes
+ */
+export function archiveKey(of: {
+  prefix: string;
+  attempt: number;
+  first: number;
+  last: number;
+  digest: string;
+}): string {
+  return `${of.prefix}/archives/${of.attempt}/${of.first}-${of.last}-${of.digest}`;
+}

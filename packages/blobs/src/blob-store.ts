@@ -41,6 +41,14 @@ export interface BlobStore {
   list(prefix: string): AsyncIterable<BlobHead>;
 }
 
+/** A store as a process opens it. */
+export interface OwnedBlobStore extends BlobStore {
+  /** Equal in two processes exactly when they see the same blobs. */
+  readonly identity: string;
+  /** Deletes what puts of processes that died left unfinished, a day old unless told otherwise. Returns how many. */
+  removeLeftovers(olderThanMs?: number): Promise<number>;
+}
+
 /** Reads a blob's bytes into one array: for blobs whose size is known to be bounded. */
 export async function readBlob(blob: Blob): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];

@@ -5,24 +5,19 @@ import type { Clock } from "@millrace/base/clock";
 import { errorCode, MillraceError } from "@millrace/base/errors";
 import type { Random } from "@millrace/base/random";
 import { keySegments } from "./blob-key.ts";
-import type { Blob, BlobContent, BlobHead, BlobStore, ByteRange } from "./blob-store.ts";
+import type { Blob, BlobContent, BlobHead, ByteRange, OwnedBlobStore } from "./blob-store.ts";
 import { diskFailure, isMissing } from "./disk-errors.ts";
 import { entriesOf, headOf, listFiles } from "./disk-listing.ts";
 import { renameSynced, syncDirectory, writeSynced } from "./durable-file.ts";
+import { leftoverAgeMs } from "./leftovers.ts";
 import { storeIdentity } from "./store-marker.ts";
+import { watched } from "./watched-source.ts";
 
 /** Bytes read from the disk at a time. */
 const readPieceBytes = 256 * 1024;
 
-/** A put whose process died leaves its unfinished file; after this long nobody can still be writing it. */
-export const leftoverAgeMs = 24 * 60 * 60 * 1000;
-
-export interface DiskStore extends BlobStore {
-  /** Equal in two processes exactly when they share the directory. */
-  readonly identity: string;
-  /** Deletes unfinished files of processes that died. Returns how many. */
-  removeLeftovers(olderThanMs?: number): Promise<number>;
-}
+/** Its identity is equal in two processes exactly when they share the directory. */
+export type DiskStore = OwnedBlobStore;
 
 /**
  * A blob store in a directory: `objects/` holds the blobs by key, `unfinished/` what is being written.
@@ -92,22 +87,6 @@ async function putFile(what: {
     if (source.failed()) throw error;
     throw diskFailure(`storing ${what.key}`, error);
   }
-}
-
-/** Tells a failure of where the bytes come from, which is the caller's, from one of the disk. */
-function watched(content: BlobContent): { content: BlobContent; failed(): boolean } {
-  if (content instanceof Uint8Array) return { content, failed: () => false };
-  let failed = false;
-  async function* pass(from: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    failed = true;
-    for await (const piece of from) {
-      failed = false;
-      yield piece;
-      failed = true;
-    }
-    failed = false;
-  }
-  return { content: pass(content), failed: () => failed };
 }
 
 async function getFile(what: {

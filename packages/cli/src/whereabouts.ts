@@ -1,5 +1,7 @@
 import { join } from "node:path";
+import { readSettings } from "@millrace/base/config";
 import { MillraceError } from "@millrace/base/errors";
+import { type BlobSettings, blobSettings } from "@millrace/blobs/settings";
 import { settingFlag } from "./command-line/flag.ts";
 import { cliSettings } from "./settings.ts";
 import { type Addresses, findRunning } from "./up/running-state.ts";
@@ -13,6 +15,8 @@ export const whereFlags = {
   databaseUrl: settingFlag(cliSettings.databaseUrl, { placeholder: "URL", description: "Its PostgreSQL." }),
   natsUrl: settingFlag(cliSettings.natsUrl, { placeholder: "URL", description: "Its NATS." }),
   blobDir: settingFlag(cliSettings.blobDir, { placeholder: "DIR", description: "Its directory of blobs." }),
+  s3Endpoint: settingFlag(blobSettings.s3Endpoint, { placeholder: "URL", description: "Its S3 service." }),
+  s3Bucket: settingFlag(blobSettings.s3Bucket, { placeholder: "NAME", description: "Its bucket there." }),
   server: settingFlag(cliSettings.server, { placeholder: "URL" }),
 };
 
@@ -22,6 +26,8 @@ export interface Asked {
   readonly databaseUrl?: string;
   readonly natsUrl?: string;
   readonly blobDir?: string;
+  readonly s3Endpoint?: string;
+  readonly s3Bucket?: string;
   readonly server?: string;
 }
 
@@ -43,9 +49,19 @@ export function whereBackend(asked: Asked): string {
   return running(asked, "--backend").grpcUrl;
 }
 
-/** A directory, whether anything runs or not. */
-export function whereBlobs(asked: Asked): string {
-  return asked.blobDir || findRunning(asked.dataDir)?.blobDirectory || join(asked.dataDir, "blobs");
+/** A directory or a bucket, whether anything runs or not. Keys and region come from the environment. */
+export function whereBlobs(
+  asked: Asked & { readonly s3Bucket: string },
+  environment: Readonly<Record<string, string | undefined>>,
+): BlobSettings {
+  const found = findRunning(asked.dataDir);
+  const isTold = Boolean(asked.blobDir || asked.s3Endpoint);
+  return {
+    ...readSettings(blobSettings, environment),
+    blobDirectory: asked.blobDir || found?.blobDirectory || join(asked.dataDir, "blobs"),
+    s3Endpoint: isTold ? (asked.s3Endpoint ?? "") : (found?.s3Endpoint ?? ""),
+    s3Bucket: isTold ? asked.s3Bucket : found?.s3Bucket || asked.s3Bucket,
+  };
 }
 
 function running(asked: Asked, flag: string): Addresses {

@@ -2,13 +2,18 @@ import { delay, systemClock } from "@millrace/base/clock";
 import { z } from "zod";
 
 /** Places in a commit at which a test can have the process killed. */
-export const failPointNames = [
+export const commitPointNames = [
   "after-fence",
   "after-copy",
   "commit-sent",
   "commit-answered",
   "reply-sent",
 ] as const;
+
+/** The same in compaction and in the dropping of days. */
+export const storagePointNames = ["archive-written", "archive-verified", "day-detached"] as const;
+
+const failPointNames = [...commitPointNames, ...storagePointNames] as const;
 export type FailPointName = (typeof failPointNames)[number];
 
 export interface FailPoints {

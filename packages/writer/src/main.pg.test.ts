@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { silentLog } from "@millrace/base/log";
 import { connect, type Database } from "@millrace/db/connect";
@@ -17,7 +19,7 @@ import { jetstream } from "@nats-io/jetstream";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { freshDatabase, type TestDatabase } from "../../../test/services/database.ts";
 import { type OwnNatsServer, ownNatsServer } from "../../../test/services/nats.ts";
-import { failPointNames } from "./failpoints.ts";
+import { commitPointNames } from "./failpoints.ts";
 import { batchMessage } from "./works.fixture.ts";
 
 let fresh: TestDatabase;
@@ -25,6 +27,7 @@ let database: Database;
 let nats: OwnNatsServer;
 let bus: NatsBus;
 let children: ChildProcess[];
+let blobDirectory: string;
 
 beforeEach(async () => {
   fresh = await freshDatabase();
@@ -32,6 +35,7 @@ beforeEach(async () => {
   nats = await ownNatsServer();
   bus = await connectBus({ servers: nats.server.url, name: "test", log: silentLog });
   children = [];
+  blobDirectory = await mkdtemp(path.join(tmpdir(), "millrace-writer-"));
 });
 afterEach(async () => {
   for (const child of children) child.kill("SIGKILL");
@@ -39,6 +43,7 @@ afterEach(async () => {
   await nats[Symbol.asyncDispose]();
   await database.close();
   await fresh.drop();
+  await rm(blobDirectory, { recursive: true, force: true });
 });
 
 async function startWriter(environment: Record<string, string> = {}): Promise<ChildProcess> {
@@ -47,6 +52,7 @@ async function startWriter(environment: Record<string, string> = {}): Promise<Ch
       MILLRACE_DATABASE_URL: fresh.url,
       MILLRACE_NATS_URL: nats.server.url,
       MILLRACE_LOG_LEVEL: "error",
+      MILLRACE_BLOB_DIRECTORY: blobDirectory,
       ...environment,
     },
     stdio: ["ignore", "inherit", "inherit", "ipc"],
@@ -69,7 +75,7 @@ async function ask(message: IBatchRequest): Promise<IBatchReply> {
   }
 }
 
-test.each(failPointNames)(
+test.each(commitPointNames)(
   "killed at %s, the next writer commits what this one was asked, once",
   async (name) => {
     const dying = await startWriter({ MILLRACE_FAIL_POINT: `${name}:2` });

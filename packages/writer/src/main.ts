@@ -6,11 +6,15 @@ import { createLog } from "@millrace/base/log";
 import { createMetrics } from "@millrace/base/metrics";
 import { startOpsServer } from "@millrace/base/ops-server";
 import { systemRandom } from "@millrace/base/random";
+import { loadZstd } from "@millrace/base/zstd";
+import { openBlobs } from "@millrace/blobs/open-blobs";
 import { connect } from "@millrace/db/connect";
 import { openLane } from "@millrace/db/lane";
 import { defaultProject } from "@millrace/db/migrate";
 import { keyLookupChannel, leaseChannel, lifecycleChannel, writerQueue } from "@millrace/proto/channels";
 import { connectBus } from "@millrace/proto/nats-bus";
+import { startPackPool } from "./archive/pack-pool.ts";
+import { createStorageMetrics, storageJobs } from "./archive/storage-jobs.ts";
 import { killingFailPoints, noFailPoints } from "./failpoints.ts";
 import { Inbox } from "./inbox.ts";
 import { startJobs } from "./jobs.ts";
@@ -23,12 +27,15 @@ import { outboxJob, startOutboxRelay } from "./outbox-relay.ts";
 import { partitionJob } from "./partitions.ts";
 import { writerSettings } from "./settings.ts";
 import { startShards } from "./shards.ts";
+import { pgArchiveStore } from "./statements/archives.ts";
+import { pgDayStore } from "./statements/days.ts";
 import { pgJobLeases } from "./statements/job-leases.ts";
 import { pgLifecycleStore } from "./statements/lifecycle-rows.ts";
 import { pgKeyStore, pgNodeStore } from "./statements/lookups.ts";
 import { pgOutboxStore } from "./statements/outbox.ts";
 import { pgPartitionStore } from "./statements/partitions.ts";
 import { pgCommitStore } from "./statements/pg-commit-store.ts";
+import { pgRetentionStore } from "./statements/retention.ts";
 import { pgSweepStore } from "./statements/sweep.ts";
 import { sweepJob } from "./sweep.ts";
 import { endProcess, inboxHandlers, startCommitting } from "./writer.ts";
@@ -50,6 +57,8 @@ const commitLanes = Array.from({ length: settings.connections }, () =>
 );
 const lifecycleLane = openLane({ ...onDatabase, name: "millrace-writer-lifecycle" });
 const jobLane = openLane({ ...onDatabase, name: "millrace-writer-jobs" });
+const storageLane = openLane({ ...onDatabase, name: "millrace-writer-storage" });
+const storageDatabase = connect({ ...onDatabase, max: 1, name: "millrace-writer-days" });
 
 const inbox = new Inbox(settings, clock);
 const committing = startCommitting(
@@ -84,12 +93,24 @@ const channels = [
 
 const facts = { outbox: pgOutboxStore(jobLane), stream: natsFactStream(bus.connection) };
 const relay = startOutboxRelay(facts, { clock, log });
+const pool = startPackPool();
 const daysAhead = registry.gauge("millrace_partition_days_ahead", "Days for which there are partitions.");
 const jobs = startJobs(
   [
     sweepJob(pgSweepStore(jobLane), { clock, random, log }),
     partitionJob(pgPartitionStore(jobLane), { log, daysAhead: (days) => daysAhead.set(days) }),
     outboxJob(facts, log),
+    ...storageJobs(
+      {
+        archives: pgArchiveStore(storageLane),
+        days: pgDayStore(storageDatabase, storageLane),
+        retention: pgRetentionStore(storageLane),
+        sql: storageDatabase.sql,
+        ...{ blobs: await openBlobs(settings, { random, clock }), zstd: await loadZstd(), pack: pool.pack },
+        ...{ points, clock, log, metrics: createStorageMetrics(registry) },
+      },
+      settings,
+    ),
   ],
   { leases: pgJobLeases(jobLane), holder: writer, clock, log },
 );
@@ -98,8 +119,8 @@ const connections: Stoppable = {
   name: "connections",
   stop: async () => {
     await bus.close();
-    const lanes = [...commitLanes, lifecycleLane, jobLane];
-    await Promise.all([...lanes.map((lane) => lane.close()), lookups.close()]);
+    const lanes = [...commitLanes, lifecycleLane, jobLane, storageLane];
+    await Promise.all([...[...lanes, lookups, storageDatabase].map((one) => one.close()), pool.close()]);
   },
 };
 const lookupChannels: Stoppable = {

@@ -1,4 +1,5 @@
 import { booleanText, setting } from "@millrace/base/config";
+import { blobSettings } from "@millrace/blobs/settings";
 import { z } from "zod";
 import { type FailPoint, failPointText } from "./failpoints.ts";
 
@@ -9,6 +10,7 @@ const bytes = z.coerce.number().int().min(1);
 
 /** Settings of a writer process. */
 export const writerSettings = {
+  ...blobSettings,
   databaseUrl: setting(
     {
       name: "DATABASE_URL",
@@ -84,6 +86,14 @@ export const writerSettings = {
     },
     false,
   ),
+  compactAfterSeconds: setting(
+    {
+      name: "COMPACT_AFTER_SECONDS",
+      schema: z.coerce.number().int().min(0),
+      description: "How long after its end, in seconds, a build is put into an archive in the blob store.",
+    },
+    60,
+  ),
   opsHost: setting(
     {
       name: "WRITER_OPS_HOST",
@@ -104,7 +114,8 @@ export const writerSettings = {
     {
       name: "FAIL_POINT",
       schema: failPointText,
-      description: "For tests: where in a commit the writer kills itself, and at which visit.",
+      description:
+        "For tests: where in a commit or in housekeeping the writer kills itself, and at which visit.",
     },
     undefined,
   ),

@@ -1,6 +1,8 @@
 import { type Clock, systemClock } from "@millrace/base/clock";
+import { readSettings } from "@millrace/base/config";
 import { silentLog } from "@millrace/base/log";
 import { systemRandom } from "@millrace/base/random";
+import { blobSettings } from "@millrace/blobs/settings";
 import type { ThreadSettings } from "../thread-messages.ts";
 import { FrontDoor, type FrontDoorSettings } from "./front-door.ts";
 import { ModelThread } from "./model-thread.fixture.ts";
@@ -13,7 +15,7 @@ const MiB = 1024 * 1024;
 export const threadSettings: ThreadSettings = {
   natsUrl: "",
   nodeId: "node",
-  blobDirectory: "",
+  blobs: readSettings(blobSettings, {}),
   logLevel: "error",
   batchEventsMax: 500,
   batchBytesMax: 256 * 1024,

@@ -2,7 +2,7 @@ import { systemClock } from "@millrace/base/clock";
 import { createLog } from "@millrace/base/log";
 import { systemRandom } from "@millrace/base/random";
 import { loadZstd } from "@millrace/base/zstd";
-import { openDiskStore } from "@millrace/blobs/disk-store";
+import { openBlobs } from "@millrace/blobs/open-blobs";
 import { connectBus } from "@millrace/proto/nats-bus";
 import type { FromThread, ThreadStart, ToThread } from "../thread-messages.ts";
 import { largeEventProjector } from "./large-event-pool.ts";
@@ -28,11 +28,7 @@ export default async function runThread({ port, settings }: ThreadStart): Promis
       log,
       clock: systemClock,
       random: systemRandom,
-      blobs: await openDiskStore({
-        directory: settings.blobDirectory,
-        random: systemRandom,
-        clock: systemClock,
-      }),
+      blobs: await openBlobs(settings.blobs, { random: systemRandom, clock: systemClock }),
       projectLarge: large.project,
       post: (message: FromThread) => port.postMessage(message),
       soon: (action) => setImmediate(action),

@@ -67,3 +67,22 @@ export async function readEventSegments(
       .limit(range.limit),
   );
 }
+
+/** The last segment with fewer than `line` line feeds before it: if the log has that many, the last of them is in it. */
+export async function readLogSegmentOfLine(
+  orm: Orm,
+  viewer: Viewer,
+  of: { attemptId: number; line: number },
+): Promise<(LogSegmentRow & { firstLine: number; lineCount: number }) | undefined> {
+  const { attemptId, firstByte, byteCount, firstLine, lineCount, data, stagedKey } = logSegments;
+  const place = sql`(
+    select max(s.first_byte) from ${logSegments} s where s.attempt_id = ${of.attemptId} and s.first_line < ${of.line})`;
+  const [row] = await read("the log", () =>
+    orm
+      .select({ firstByte, byteCount, firstLine, lineCount, data, stagedKey })
+      .from(logSegments)
+      .where(and(ofVisibleAttempt(viewer, attemptId, of.attemptId), sql`${firstByte} = ${place}`))
+      .limit(1),
+  );
+  return row;
+}

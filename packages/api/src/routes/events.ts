@@ -57,7 +57,7 @@ const page = createRoute({
         },
       },
     },
-    ...problemResponses(400, 404, 503),
+    ...problemResponses(400, 404, 410, 503),
   },
 });
 
@@ -74,7 +74,7 @@ const download = createRoute({
       description: "The file",
       content: { "application/octet-stream": { schema: z.string().openapi({ format: "binary" }) } },
     },
-    ...problemResponses(400, 404, 503),
+    ...problemResponses(400, 404, 410, 503),
   },
 });
 

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { MillraceError } from "@millrace/base/errors";
 
 /** Statuses that the API answers with a problem. */
-export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 416 | 500 | 503;
+export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 410 | 413 | 416 | 500 | 503;
 
 /** What went wrong, as RFC 9457 writes it. `code` is stable; `detail` says what to do. */
 export const problemSchema = z
@@ -33,11 +33,15 @@ const titles: Readonly<Record<ProblemStatus, string>> = {
   404: "Not found",
   405: "This method is not allowed here",
   409: "Conflicts with what is there",
+  410: "No longer kept",
   413: "Too large",
   416: "The range is not satisfiable",
   500: "A fault in Millrace",
   503: "Not available at the moment",
 };
+
+/** What retention has deleted. */
+const expiredCode = "segment-expired";
 
 /** Seconds after which a client of a 503 should ask again. */
 const retryAfterSeconds = 2;
@@ -91,7 +95,8 @@ export function invalidRequest(
 export function problemOf(error: unknown, report: (error: unknown) => void): Response {
   if (error instanceof MillraceError) {
     if (error.remedy === "reject") {
-      return problem({ status: 400, code: error.code, detail: error.message });
+      const status = error.code === expiredCode ? 410 : 400;
+      return problem({ status, code: error.code, detail: error.message });
     }
     report(error);
     return problem({

@@ -21,6 +21,8 @@ const flags = {
   databaseUrl: whereFlags.databaseUrl,
   natsUrl: whereFlags.natsUrl,
   blobDir: whereFlags.blobDir,
+  s3Endpoint: whereFlags.s3Endpoint,
+  s3Bucket: whereFlags.s3Bucket,
   server: whereFlags.server,
   backend: valueFlag(
     {
@@ -60,7 +62,7 @@ export const doctor = defineCommand({
       const payloadBytesMax = readSettings(ingestSettings, environment).natsPayloadBytesMax;
       tell(await checkNats(where.natsUrl, { clock: systemClock, payloadBytesMax }));
     }
-    tell(await checkBlobs(whereBlobs(asked), { clock: systemClock, random: systemRandom }));
+    tell(await checkBlobs(whereBlobs(asked, environment), { clock: systemClock, random: systemRandom }));
     if (where.backend !== "") tell([await checkFrontDoor(where.backend, systemClock)]);
     if (where.server !== "") tell([await checkApi(where.server)]);
     if (asked.json) terminal.print(JSON.stringify(checks));

@@ -4,6 +4,7 @@ import { checkRelations, ingestSettings } from "@millrace/actors/settings";
 import { apiSettings } from "@millrace/api/settings";
 import { systemClock } from "@millrace/base/clock";
 import { ConfigError, readSettings, unknownNames } from "@millrace/base/config";
+import { blobSettings } from "@millrace/blobs/settings";
 import { writerSettings } from "@millrace/writer/settings";
 import { defineCommand, type Invocation } from "../command-line/command.ts";
 import { settingFlag, switchFlag } from "../command-line/flag.ts";
@@ -33,6 +34,8 @@ const flags = {
     description: `${cliSettings.natsUrl.description} Without it Millrace starts one of its own.`,
   }),
   blobDir: settingFlag(cliSettings.blobDir, { placeholder: "DIR" }),
+  s3Endpoint: settingFlag(blobSettings.s3Endpoint, { placeholder: "URL" }),
+  s3Bucket: settingFlag(blobSettings.s3Bucket, { placeholder: "NAME" }),
   postgresPort: settingFlag(cliSettings.postgresPort, { placeholder: "N" }),
   natsPort: settingFlag(cliSettings.natsPort, { placeholder: "N" }),
   logLevel: settingFlag(ingestSettings.logLevel, { placeholder: "LEVEL" }),
@@ -57,6 +60,10 @@ export const up = defineCommand({
     {
       line: "millrace up --database-url postgres://me:secret@db/millrace",
       does: "With a PostgreSQL that runs elsewhere; it is migrated if need be.",
+    },
+    {
+      line: "MILLRACE_S3_ACCESS_KEY=… MILLRACE_S3_SECRET_KEY=… millrace up --s3-endpoint https://s3.example.com",
+      does: "With the bucket millrace of an S3 service instead of a directory for blobs.",
     },
   ],
   run: async (invocation) => {
@@ -109,6 +116,10 @@ async function planOf(invocation: Invocation<typeof flags>): Promise<UpPlan> {
     logLevel: asked.logLevel,
     usesTls: ingest.tlsCertificate !== "",
     restarts: !asked.noRestart,
-    environment,
+    environment: {
+      ...environment,
+      [blobSettings.s3Endpoint.environmentName]: asked.s3Endpoint,
+      [blobSettings.s3Bucket.environmentName]: asked.s3Bucket,
+    },
   };
 }

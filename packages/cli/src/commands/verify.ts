@@ -2,14 +2,17 @@ import { systemClock } from "@millrace/base/clock";
 import { errorText, MillraceError } from "@millrace/base/errors";
 import { systemRandom } from "@millrace/base/random";
 import { loadZstd } from "@millrace/base/zstd";
-import { openDiskStore } from "@millrace/blobs/disk-store";
+import { openBlobs } from "@millrace/blobs/open-blobs";
 import { connect } from "@millrace/db/connect";
+import { type Finding, findingText } from "@millrace/writer/verify/finding";
+import { type Verification, verifyStorage } from "@millrace/writer/verify/verify-storage";
 import { defineCommand } from "../command-line/command.ts";
 import { switchFlag } from "../command-line/flag.ts";
 import type { Terminal } from "../command-line/terminal.ts";
-import { type Finding, findingText } from "../verify/finding.ts";
-import { type Verification, verifyStorage } from "../verify/verify-storage.ts";
 import { whereBlobs, whereDatabase, whereFlags } from "../whereabouts.ts";
+
+/** As long a rest as the work before it took: half of a core and of a connection at most. */
+const restFactor = 1;
 
 /** Checks that what is stored is whole. */
 export const verify = defineCommand({
@@ -17,30 +20,34 @@ export const verify = defineCommand({
   about: [
     "Checks what is stored, while Millrace runs or not: that the events of every attempt are there from the first " +
       "to the last acknowledged one, none missing and none twice; that its log is continuous and as long as it " +
-      "should be; that ended builds have a final status and right totals; that no rows belong to nobody; that blobs " +
-      "are where rows say.",
+      "should be; that ended builds have a final status and right totals; that no rows belong to nobody; that blobs and " +
+      "archives are where rows say, and none are left behind; that past days were dropped.",
     "The exit code is 1 if anything is not as it must be. Nothing is changed.",
   ],
   flags: {
-    deep: switchFlag("Also unpacks every segment and counts what is in it; takes its time."),
+    deep: switchFlag("Also unpacks every segment and archive and compares and counts; takes its time."),
+    fast: switchFlag("Takes no rests: done in half the time, and builds may notice."),
     json: switchFlag("Prints one object with all findings."),
     databaseUrl: whereFlags.databaseUrl,
     blobDir: whereFlags.blobDir,
+    s3Endpoint: whereFlags.s3Endpoint,
+    s3Bucket: whereFlags.s3Bucket,
     dataDir: whereFlags.dataDir,
   },
   examples: [{ line: "millrace verify --deep", does: "Everything, of the Millrace that runs here." }],
-  run: async ({ flags, terminal }) => {
+  run: async ({ flags, terminal, environment }) => {
     const database = connect({ url: whereDatabase(flags), max: 1, name: "millrace-verify" });
     const findings: Finding[] = [];
     try {
-      const blobs = await openDiskStore({
-        directory: whereBlobs(flags),
+      const blobs = await openBlobs(whereBlobs(flags, environment), {
         random: systemRandom,
         clock: systemClock,
       });
       const storage = { sql: database.sql, blobs, zstd: await loadZstd() };
       const verification = await verifyStorage(storage, {
         deep: flags.deep,
+        clock: systemClock,
+        restFactor: flags.fast ? 0 : restFactor,
         onFinding: (finding) => {
           findings.push(finding);
           if (!flags.json) terminal.print(findingText(finding));
@@ -62,8 +69,8 @@ function tell(
   verification: Verification,
   of: { readonly findings: number; readonly deep: boolean; readonly terminal: Terminal },
 ): void {
-  const { attempts, segments, notes } = verification;
-  const unpacked = of.deep ? `, ${segments} segments unpacked` : "";
+  const { attempts, segments, archives, notes } = verification;
+  const unpacked = of.deep ? `, ${segments} segments and ${archives} archives unpacked` : "";
   const verdict = of.findings === 0 ? "all is whole" : `${of.findings} findings`;
   of.terminal.print(`${attempts} attempts checked${unpacked}: ${verdict}.`);
   if (notes.holes > 0) of.terminal.print(`Known holes, recorded when they were accepted: ${notes.holes}.`);

@@ -2,8 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@millrace/base/clock";
+import { readSettings } from "@millrace/base/config";
 import { silentLog } from "@millrace/base/log";
 import { systemRandom } from "@millrace/base/random";
+import { blobSettings } from "@millrace/blobs/settings";
 import { heartbeatChannel } from "@millrace/proto/channels";
 import { connectBus } from "@millrace/proto/nats-bus";
 import { expect, test } from "vitest";
@@ -17,6 +19,7 @@ import { checkRuntime } from "./runtime-checks.ts";
 
 const levelsOf = (checks: readonly Check[]): Record<string, string> =>
   Object.fromEntries(checks.map(({ of, level }) => [of, level]));
+const onDisk = (blobDirectory: string) => ({ ...readSettings(blobSettings, {}), blobDirectory });
 const payloadBytesMax = 8 * 1024 * 1024;
 
 test("a migrated database is found so; the tests' own is not durable, and that is told", async () => {
@@ -64,8 +67,8 @@ test("a blob store is written, read and left empty; a file in its place is told"
   const directory = await mkdtemp(join(tmpdir(), "millrace-doctor-"));
   const world = { clock: systemClock, random: systemRandom };
   try {
-    expect(levelsOf(await checkBlobs(directory, world))).toMatchObject({ blobs: "ok" });
-    const [check] = await checkBlobs(join(directory, "millrace-store.json"), world);
+    expect(levelsOf(await checkBlobs(onDisk(directory), world))).toMatchObject({ blobs: "ok" });
+    const [check] = await checkBlobs(onDisk(join(directory, "millrace-store.json")), world);
     expect(check?.level).toBe("fail");
   } finally {
     await rm(directory, { recursive: true });

@@ -1,5 +1,6 @@
 import type { Clock } from "@millrace/base/clock";
 import { MillraceError } from "@millrace/base/errors";
+import { blobSettings } from "@millrace/blobs/settings";
 import { migrate } from "@millrace/db/migrate";
 import type { LogLine } from "../logs/log-line.ts";
 import { Part, type PartReport } from "../supervise/part.ts";
@@ -72,6 +73,8 @@ export class Millrace {
       databaseUrl: this.found.databaseTcpUrl,
       natsUrl: this.found.natsUrl,
       blobDirectory: this.#plan.blobDirectory,
+      s3Endpoint: this.#plan.environment[blobSettings.s3Endpoint.environmentName] ?? "",
+      s3Bucket: this.#plan.environment[blobSettings.s3Bucket.environmentName] ?? "",
     };
     this.#write();
     return this.#addresses;

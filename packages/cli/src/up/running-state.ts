@@ -17,6 +17,9 @@ const addressesSchema = z.object({
   databaseUrl: z.string(),
   natsUrl: z.string(),
   blobDirectory: z.string(),
+  /** Empty: blobs lie in the directory. */
+  s3Endpoint: z.string().default(""),
+  s3Bucket: z.string().default(""),
 });
 
 /** Where a running Millrace can be reached. */

@@ -152,7 +152,7 @@ export interface paths {
         };
         /**
          * The log of an attempt, or a part of it, as bytes
-         * @description What Bazel wrote to the terminal, byte for byte, control sequences included; it need not be valid UTF-8. A part is asked for by `from_byte` and `to_byte` (exclusive), answered with 200, or by the Range header, answered with 206.
+         * @description What Bazel wrote to the terminal, byte for byte, control sequences included; it need not be valid UTF-8. A part is asked for by `from_byte` and `to_byte` (exclusive) or by `from_line` and `to_line` (likewise), answered with 200, or by the Range header, answered with 206. `millrace-log-from` says at which byte the answer begins.
          */
         get: operations["getLog"];
         put?: never;
@@ -1197,6 +1197,10 @@ export interface operations {
                 from_byte?: number;
                 /** @description The byte after the last */
                 to_byte?: number;
+                /** @description First line, counted from 0 */
+                from_line?: number;
+                /** @description The line after the last */
+                to_line?: number;
                 download?: "true" | "false";
             };
             header?: never;
@@ -1235,6 +1239,15 @@ export interface operations {
             };
             /** @description Not found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No longer kept */
+            410: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1520,6 +1533,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description No longer kept */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Not available at the moment */
             503: {
                 headers: {
@@ -1599,6 +1621,15 @@ export interface operations {
             };
             /** @description Not found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No longer kept */
+            410: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,3 +1,4 @@
+import type { Clock } from "@millrace/base/clock";
 import { errorText } from "@millrace/base/errors";
 import type { Zstd } from "@millrace/base/zstd";
 import { type BlobStore, readBlob } from "@millrace/blobs/blob-store";
@@ -15,6 +16,7 @@ import { Carry } from "@millrace/proto/pipeline";
 import { checkAttempt, type LogPosition } from "./check-attempt.ts";
 import { checkEventContent, checkLogContent } from "./check-content.ts";
 import type { Finding } from "./finding.ts";
+import { throttle, verifyArchives, verifyLeftBehind } from "./verify-blobs.ts";
 
 /** What is looked at. */
 export interface Storage {
@@ -27,6 +29,7 @@ export interface Verification {
   readonly attempts: number;
   /** Segments whose blob was looked for, or with `deep` whose content was read. */
   readonly segments: number;
+  readonly archives: number;
   readonly notes: StoredNotes;
 }
 
@@ -35,33 +38,45 @@ const attemptsAtOnce = 500;
 const segmentsAtOnce = 20;
 const orphansShownMax = 100;
 
-/**
- * Checks everything that is stored and hands every finding to `onFinding`. Works while builds run. `deep` unpacks every
- * segment and counts what is in it.
- */
-export async function verifyStorage(
-  storage: Storage,
-  how: { readonly deep: boolean; readonly onFinding: (finding: Finding) => void },
-): Promise<Verification> {
-  const attempts = await verifyAttempts(storage, how.onFinding);
+export interface HowToVerify {
+  /** Unpacks every segment and archive and counts what is in it. */
+  readonly deep: boolean;
+  readonly clock: Clock;
+  /** Rests after each page so many times as long as the page took; 0: not at all. */
+  readonly restFactor: number;
+  onFinding(finding: Finding): void;
+}
+
+/** Checks everything that is stored and hands every finding to `onFinding`. Works while builds run. */
+export async function verifyStorage(storage: Storage, asked: HowToVerify): Promise<Verification> {
+  const how = { ...asked, pause: throttle(asked.clock, asked.restFactor) };
+  const attempts = await verifyAttempts(storage, how);
   let segments = 0;
   for (const kind of ["events", "log"] as const) segments += await verifySegments(storage, { ...how, kind });
+  const archives = await verifyArchives(storage, how);
   for (const table of tablesOfAttempts) {
     for (const { attemptId, rows } of await readOrphans(storage.sql, { table, limit: orphansShownMax })) {
       const message = `${rows} rows in ${table} belong to no attempt`;
       how.onFinding({ kind: "orphan-rows", attempt: undefined, attemptId, message });
     }
   }
-  return { attempts, segments, notes: await readStoredNotes(storage.sql) };
+  await verifyLeftBehind(storage, how);
+  return { attempts, segments, archives, notes: await readStoredNotes(storage.sql) };
 }
 
-async function verifyAttempts({ sql }: Storage, onFinding: (finding: Finding) => void): Promise<number> {
+interface Step {
+  onFinding(finding: Finding): void;
+  pause(): Promise<void>;
+}
+
+async function verifyAttempts({ sql }: Storage, how: Step): Promise<number> {
   let count = 0;
   for (let after = 0; ; ) {
     const page = await readStoredAttempts(sql, { after, limit: attemptsAtOnce });
     for (const stored of page) {
-      for (const finding of checkAttempt(stored, readCarry(stored.carry))) onFinding(finding);
+      for (const finding of checkAttempt(stored, readCarry(stored.carry))) how.onFinding(finding);
     }
+    await how.pause();
     count += page.length;
     const last = page.at(-1);
     if (last === undefined) return count;
@@ -81,7 +96,7 @@ function readCarry(bytes: Uint8Array | null): LogPosition | undefined {
 
 async function verifySegments(
   storage: Storage,
-  how: { kind: "events" | "log"; deep: boolean; onFinding: (finding: Finding) => void },
+  how: Step & { kind: "events" | "log"; deep: boolean },
 ): Promise<number> {
   const { kind, deep } = how;
   let count = 0;
@@ -97,6 +112,7 @@ async function verifySegments(
       const finding = deep ? await verifyContent(storage, kind, segment) : await verifyBlob(storage, segment);
       if (finding !== undefined) how.onFinding(finding);
     }
+    await how.pause();
     count += page.length;
     const last = page.at(-1);
     if (last === undefined) return count;

@@ -11,7 +11,27 @@ export type FindingKind =
   | "row-missing"
   | "orphan-rows"
   | "blob-missing"
-  | "segment-damaged";
+  | "segment-damaged"
+  | "archive-damaged"
+  | "blob-orphan"
+  | "day-not-dropped";
+
+/** Every kind, for the metric that counts them. */
+export const findingKinds: readonly FindingKind[] = [
+  "events-not-contiguous",
+  "events-not-at-position",
+  "log-not-continuous",
+  "log-not-at-carry",
+  "status-not-final",
+  "totals-not-right",
+  "row-missing",
+  "orphan-rows",
+  "blob-missing",
+  "segment-damaged",
+  "archive-damaged",
+  "blob-orphan",
+  "day-not-dropped",
+];
 
 /** Something that is not as it must be. */
 export interface Finding {
@@ -33,6 +53,7 @@ export function findingOf(stored: StoredAttempt, what: { kind: FindingKind; mess
 /** One line for a person. */
 export function findingText(finding: Finding): string {
   const { attempt, attemptId, message } = finding;
+  if (attempt === undefined && attemptId === 0) return message;
   if (attempt === undefined) return `attempt id ${attemptId}: ${message}`;
   return `${attempt.project} ${attempt.invocationId} attempt ${attempt.attempt}: ${message}`;
 }
