@@ -28,6 +28,8 @@ interface FaultFigures {
   readonly ackMaxMs: number;
   /** Of each writer that left. */
   readonly nextCommitMs: readonly number[];
+  /** Processes that had not ended 30 s after SIGTERM and were killed. */
+  readonly overdue: readonly string[];
 }
 
 /** Until then latencies are held to be the fault's. */
@@ -42,7 +44,7 @@ export function outageFigures(parts: readonly LoadMeasures[], faults: readonly F
   const beganMs = Math.min(...slices.map(({ fromMs }) => fromMs));
   const spans = faults.map(({ fromMs, toMs }) => ({ fromMs, toMs: toMs + aftermathMs }));
   const outside = acksOutside(slices, spans);
-  const figures = faults.map(({ name, fromMs, toMs, writersLeftMs }): FaultFigures => {
+  const figures = faults.map(({ name, fromMs, toMs, writersLeftMs, overdue }): FaultFigures => {
     const acks = acksWithin(slices, { fromMs, toMs: toMs + aftermathMs });
     return {
       name,
@@ -52,6 +54,7 @@ export function outageFigures(parts: readonly LoadMeasures[], faults: readonly F
       ackP99Ms: round(acks.percentile(0.99)),
       ackMaxMs: round(acks.maxMs),
       nextCommitMs: writersLeftMs.map((leftMs) => nextCommitMs(leftMs, silences)),
+      overdue,
     };
   });
   return {

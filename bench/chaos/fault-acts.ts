@@ -13,11 +13,15 @@ export interface FaultWorld {
   readonly turn: number;
   /** Told when a writer is killed or told to end. */
   readonly writerLeft: () => void;
+  /** Told of a process that did not end in time and is killed. */
+  readonly overdue: (name: string) => void;
 }
 
 const stoppedMs = 15_000;
 const pollDelayMs = 50;
 const successorMaxMs = 120_000;
+/** What supervisors usually give a process to end by itself. */
+const graceMs = 30_000;
 
 /** Each does its fault and resolves when that is over: what was killed is back, what was stopped goes on. */
 export const faultActs: Readonly<Record<FaultName, (world: FaultWorld) => Promise<void>>> = {
@@ -52,14 +56,21 @@ async function end(
   name: string,
   of: { readonly world: FaultWorld; readonly signal: "SIGKILL" | "SIGTERM" },
 ): Promise<void> {
-  const { millrace, clock, writerLeft } = of.world;
+  const { millrace, clock, writerLeft, overdue } = of.world;
   const pid = pidOf(millrace, name);
   if (name.startsWith("writer-")) writerLeft();
   sendSignal(pid, of.signal);
-  const untilMs = clock.monotonic() + successorMaxMs;
+  const startMs = clock.monotonic();
+  const untilMs = startMs + successorMaxMs;
+  let isOverdue = false;
   for (;;) {
     const now = millrace.pids()[name] ?? pid;
     if (now !== pid && isAlive(now)) return;
+    if (!isOverdue && isAlive(pid) && clock.monotonic() > startMs + graceMs) {
+      isOverdue = true;
+      overdue(name);
+      sendSignal(pid, "SIGKILL");
+    }
     if (clock.monotonic() > untilMs) throw new Error(`nothing came in the place of ${name}`);
     await delay(clock, pollDelayMs);
   }

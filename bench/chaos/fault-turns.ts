@@ -1,8 +1,11 @@
 import { type Clock, delay } from "@millrace/base/clock";
 import type { Fault, FaultName } from "./fault.ts";
 
-/** Does one fault; told of each writer that is killed or told to end. */
-export type DoFault = (name: FaultName, at: { turn: number; writerLeft: () => void }) => Promise<void>;
+/** Does one fault; see FaultWorld. */
+export type DoFault = (
+  name: FaultName,
+  at: { turn: number; writerLeft: () => void; overdue: (name: string) => void },
+) => Promise<void>;
 
 /** From the begin of one fault to the next; what lasts longer itself is followed by as much rest. */
 const periodMs = 20_000;
@@ -27,9 +30,14 @@ export async function takeTurns(
     if (name === undefined) return faults;
     const fromMs = clock.now();
     const writersLeftMs: number[] = [];
-    await doFault(name, { turn, writerLeft: () => writersLeftMs.push(clock.now()) });
+    const overdue: string[] = [];
+    const notes = {
+      writerLeft: () => void writersLeftMs.push(clock.now()),
+      overdue: (process: string) => void overdue.push(process),
+    };
+    await doFault(name, { turn, ...notes });
     const toMs = clock.now();
-    faults.push({ name, fromMs, toMs, writersLeftMs });
+    faults.push({ name, fromMs, toMs, writersLeftMs, overdue });
     const hasRest = isKill(name) ? periodMs - (toMs - fromMs) : periodMs;
     await delay(clock, Math.max(0, Math.min(hasRest, untilMs + lastBeforeEndMs - clock.monotonic())));
   }

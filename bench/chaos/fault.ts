@@ -23,4 +23,6 @@ export interface Fault {
   readonly toMs: number;
   /** When each writer was killed or told to end. */
   readonly writersLeftMs: readonly number[];
+  /** Processes that did not end in time when told to, and were killed. */
+  readonly overdue: readonly string[];
 }
