@@ -46,19 +46,13 @@ export function RowTable<T>(props: {
     if (!isComplete && last >= rows.length - overscanRows) onEnd();
   }, [last, rows.length, isComplete, onEnd]);
   useRowMoves({ ...props, showRow: (at) => virtual.scrollToIndex(at) });
-  const template = columns.map((column) => column.track).join(" ");
-  const narrow = columns
-    .filter((column) => column.isExtra !== true)
-    .map((column) => column.track)
-    .join(" ");
-  const grid = { "--tracks": template, "--narrow-tracks": narrow } as React.CSSProperties;
   return (
     <div
       className={styles.table}
       role="table"
       aria-label={props.label}
       aria-rowcount={isComplete ? rows.length + 1 : -1}
-      style={grid}
+      style={tracksOf(columns)}
     >
       <div className={styles.scroller} ref={scroller}>
         <div role="rowgroup" className={styles.head}>
@@ -92,6 +86,13 @@ export function RowTable<T>(props: {
       </div>
     </div>
   );
+}
+
+/** The grid's tracks, and those on a phone, which leaves some columns out. */
+function tracksOf<T>(columns: readonly Column<T>[]): React.CSSProperties {
+  const tracks = (shown: readonly Column<T>[]): string => shown.map((column) => column.track).join(" ");
+  const narrow = columns.filter((column) => column.isExtra !== true);
+  return { "--tracks": tracks(columns), "--narrow-tracks": tracks(narrow) } as React.CSSProperties;
 }
 
 /** Keys that go from row to row. */
