@@ -30,6 +30,8 @@ interface FaultFigures {
   readonly nextCommitMs: readonly number[];
   /** Processes that had not ended 30 s after SIGTERM and were killed. */
   readonly overdue: readonly string[];
+  /** Processes that died until the next fault although nobody ended them. */
+  readonly alsoDied: readonly string[];
 }
 
 /** Until then latencies are held to be the fault's. */
@@ -44,7 +46,8 @@ export function outageFigures(parts: readonly LoadMeasures[], faults: readonly F
   const beganMs = Math.min(...slices.map(({ fromMs }) => fromMs));
   const spans = faults.map(({ fromMs, toMs }) => ({ fromMs, toMs: toMs + aftermathMs }));
   const outside = acksOutside(slices, spans);
-  const figures = faults.map(({ name, fromMs, toMs, writersLeftMs, overdue }): FaultFigures => {
+  const figures = faults.map(({ name, fromMs, toMs, ended, overdue, alsoDied }): FaultFigures => {
+    const writers = ended.filter((one) => one.name.startsWith("writer-"));
     const acks = acksWithin(slices, { fromMs, toMs: toMs + aftermathMs });
     return {
       name,
@@ -53,8 +56,9 @@ export function outageFigures(parts: readonly LoadMeasures[], faults: readonly F
       acks: acks.count,
       ackP99Ms: round(acks.percentile(0.99)),
       ackMaxMs: round(acks.maxMs),
-      nextCommitMs: writersLeftMs.map((leftMs) => nextCommitMs(leftMs, silences)),
+      nextCommitMs: writers.map(({ atMs }) => nextCommitMs(atMs, silences)),
       overdue,
+      alsoDied,
     };
   });
   return {

@@ -11,8 +11,8 @@ export interface FaultWorld {
   readonly cut: () => void;
   /** How many faults have been before this one: what there are several of is taken in turn. */
   readonly turn: number;
-  /** Told when a writer is killed or told to end. */
-  readonly writerLeft: () => void;
+  /** Told of a process that is killed or told to end. */
+  readonly ended: (name: string) => void;
   /** Told of a process that did not end in time and is killed. */
   readonly overdue: (name: string) => void;
 }
@@ -56,9 +56,9 @@ async function end(
   name: string,
   of: { readonly world: FaultWorld; readonly signal: "SIGKILL" | "SIGTERM" },
 ): Promise<void> {
-  const { millrace, clock, writerLeft, overdue } = of.world;
+  const { millrace, clock, ended, overdue } = of.world;
   const pid = pidOf(millrace, name);
-  if (name.startsWith("writer-")) writerLeft();
+  ended(name);
   sendSignal(pid, of.signal);
   const startMs = clock.monotonic();
   const untilMs = startMs + successorMaxMs;

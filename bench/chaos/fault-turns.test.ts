@@ -23,11 +23,15 @@ function scriptedClock() {
 
 function run(names: readonly FaultName[], of: { forMs: number; lastsMs: number }) {
   const clock = scriptedClock();
+  let pids = { "writer-1": 1, ingest: 2 };
   return takeTurns(names, {
     forMs: of.forMs,
     clock,
-    doFault: async (name, { writerLeft }) => {
-      if (name === "kill-writer") writerLeft();
+    pids: () => pids,
+    doFault: async (name, { ended }) => {
+      if (name === "kill-writer") ended("writer-1");
+      if (name === "kill-writer") pids = { ...pids, "writer-1": pids["writer-1"] + 1 };
+      if (name === "crash-thread") pids = { ...pids, ingest: pids.ingest + 1 };
       clock.pass(of.lastsMs);
     },
   });
@@ -40,7 +44,9 @@ test("kills begin every 20 s, in turn, and none shortly before the end", async (
     ["kill-nats", 25_000, 27_000],
     ["kill-writer", 45_000, 47_000],
   ]);
-  expect(faults.map(({ writersLeftMs }) => writersLeftMs)).toEqual([[5_000], [], [45_000]]);
+  const writer = { name: "writer-1", atMs: 5_000 };
+  expect(faults.map(({ ended }) => ended)).toEqual([[writer], [], [{ ...writer, atMs: 45_000 }]]);
+  expect(faults.flatMap(({ alsoDied }) => alsoDied)).toEqual([]);
 });
 
 test("after what lasts itself there is as much rest", async () => {
@@ -48,11 +54,17 @@ test("after what lasts itself there is as much rest", async () => {
   expect(faults.map(({ fromMs }) => fromMs)).toEqual([5_000, 40_000]);
 });
 
+test("a process that dies without having been told to is noted", async () => {
+  const faults = await run(["crash-thread", "cut"], { forMs: 60_000, lastsMs: 0 });
+  expect(faults.map(({ alsoDied }) => alsoDied)).toEqual([["ingest"], []]);
+});
+
 test("a short time has one fault, and a fault that cannot be done ends it", async () => {
   expect(await run(["cut"], { forMs: 3_000, lastsMs: 0 })).toHaveLength(1);
   const failing = takeTurns(["cut"], {
     forMs: 90_000,
     clock: scriptedClock(),
+    pids: () => ({}),
     doFault: () => Promise.reject(new Error("no")),
   });
   await expect(failing).rejects.toThrow("no");

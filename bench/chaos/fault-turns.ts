@@ -4,7 +4,7 @@ import type { Fault, FaultName } from "./fault.ts";
 /** Does one fault; see FaultWorld. */
 export type DoFault = (
   name: FaultName,
-  at: { turn: number; writerLeft: () => void; overdue: (name: string) => void },
+  at: { turn: number; ended: (name: string) => void; overdue: (name: string) => void },
 ) => Promise<void>;
 
 /** From the begin of one fault to the next; what lasts longer itself is followed by as much rest. */
@@ -19,7 +19,13 @@ const firstAfterMs = 5_000;
  */
 export async function takeTurns(
   names: readonly FaultName[],
-  of: { readonly forMs: number; readonly clock: Clock; readonly doFault: DoFault },
+  of: {
+    readonly forMs: number;
+    readonly clock: Clock;
+    /** Process numbers now, by name. */
+    readonly pids: () => Readonly<Record<string, number>>;
+    readonly doFault: DoFault;
+  },
 ): Promise<Fault[]> {
   const { clock, doFault } = of;
   const untilMs = clock.monotonic() + of.forMs - lastBeforeEndMs;
@@ -29,19 +35,30 @@ export async function takeTurns(
     const name = names[turn % names.length];
     if (name === undefined) return faults;
     const fromMs = clock.now();
-    const writersLeftMs: number[] = [];
+    const pidsBefore = of.pids();
+    const ended: { name: string; atMs: number }[] = [];
     const overdue: string[] = [];
     const notes = {
-      writerLeft: () => void writersLeftMs.push(clock.now()),
+      ended: (process: string) => void ended.push({ name: process, atMs: clock.now() }),
       overdue: (process: string) => void overdue.push(process),
     };
     await doFault(name, { turn, ...notes });
     const toMs = clock.now();
-    faults.push({ name, fromMs, toMs, writersLeftMs, overdue });
     const hasRest = isKill(name) ? periodMs - (toMs - fromMs) : periodMs;
     await delay(clock, Math.max(0, Math.min(hasRest, untilMs + lastBeforeEndMs - clock.monotonic())));
+    const alsoDied = differing(pidsBefore, of.pids()).filter(
+      (one) => !ended.some((told) => told.name === one),
+    );
+    faults.push({ name, fromMs, toMs, ended, overdue, alsoDied });
   }
   return faults;
+}
+
+function differing(
+  before: Readonly<Record<string, number>>,
+  after: Readonly<Record<string, number>>,
+): string[] {
+  return Object.keys(before).filter((name) => before[name] !== after[name]);
 }
 
 function isKill(name: FaultName): boolean {

@@ -21,8 +21,10 @@ export interface Fault {
   readonly fromMs: number;
   /** What was killed is back, what was stopped goes on. */
   readonly toMs: number;
-  /** When each writer was killed or told to end. */
-  readonly writersLeftMs: readonly number[];
+  /** Processes that were killed or told to end, and when. */
+  readonly ended: readonly { readonly name: string; readonly atMs: number }[];
+  /** Processes that died until the next fault without having been told to. */
+  readonly alsoDied: readonly string[];
   /** Processes that did not end in time when told to, and were killed. */
   readonly overdue: readonly string[];
 }

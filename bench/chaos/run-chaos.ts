@@ -105,6 +105,7 @@ function doFaults(
   return takeTurns(faults, {
     forMs: seconds * 1_000,
     clock: systemClock,
+    pids: millrace.pids,
     doFault: async (name, at) => {
       tell(name);
       await faultActs[name]({ millrace, cut, clock: systemClock, ...at });
