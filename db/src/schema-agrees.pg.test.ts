@@ -44,7 +44,9 @@ function described(table: PgTable): [string, TableFacts] {
     {
       type: column.getSQLType(),
       notNull: column.notNull,
-      hasDefault: column.hasDefault || column.generatedIdentity !== undefined,
+      // PostgreSQL keeps the expression of a generated column where defaults are.
+      hasDefault:
+        column.hasDefault || column.generatedIdentity !== undefined || column.generated !== undefined,
     },
   ]);
   const single = config.columns.filter((column) => column.primary);

@@ -64,10 +64,26 @@ export const invocations = pgTable(
     testsPassed: integer("tests_passed"),
     testsFailed: integer("tests_failed"),
     testsFlaky: integer("tests_flaky"),
+
+    /** By Bazel's clock where it gave both times, else by the database's; the migration has the expression. */
+    durationMs: int8("duration_ms").generatedAlwaysAs(sql`(see migration 0008)`),
   },
   (table) => [
     index("invocations_by_project").on(table.projectId, table.attemptId.desc().nullsFirst()),
     index("invocations_by_build").on(table.projectId, table.buildId),
     index("invocations_running").on(table.attemptId).where(sql`status = 'running'`),
+    index("invocations_by_user").on(table.projectId, table.user, table.attemptId.desc().nullsFirst()),
+    index("invocations_by_branch")
+      .on(table.projectId, table.branch, table.attemptId.desc().nullsFirst())
+      .where(sql`branch is not null`),
+    index("invocations_by_commit")
+      .on(table.projectId, table.commit.op("text_pattern_ops"))
+      .where(sql`commit_sha is not null`),
+    index("invocations_gone_wrong")
+      .on(table.projectId, table.attemptId.desc().nullsFirst())
+      .where(sql`status in ('failed', 'interrupted', 'disconnected', 'aborted')`),
+    index("invocations_by_duration")
+      .on(table.projectId, table.durationMs.desc().nullsFirst(), table.attemptId.desc().nullsFirst())
+      .where(sql`duration_ms is not null`),
   ],
 );

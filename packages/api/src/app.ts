@@ -1,4 +1,3 @@
-import type { Clock } from "@millrace/base/clock";
 import { errorText } from "@millrace/base/errors";
 import type { Log } from "@millrace/base/log";
 import type { Metrics } from "@millrace/base/metrics";
@@ -20,7 +19,6 @@ export interface AppParts extends ApiParts {
   /** Undefined when no dashboard is served. */
   readonly ui: UiFiles | undefined;
   readonly metrics: Metrics;
-  readonly clock: Clock;
   readonly log: Log;
 }
 

@@ -1,12 +1,13 @@
 import type { Clock } from "@millrace/base/clock";
 import { silentLog } from "@millrace/base/log";
+import type { Matcher } from "@millrace/base/query/match-query";
 import type { Bus } from "@millrace/proto/bus";
 import type { ILiveDigest } from "@millrace/proto/pipeline";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { WatchedState } from "../queries/watch.ts";
 import type { Build } from "../resources/build.ts";
 import { heartbeatPeriodMs, LiveHub } from "./hub.ts";
-import type { LiveStore } from "./live-store.ts";
+import type { LiveBuild, LiveStore } from "./live-store.ts";
 
 /** A clock that stands until it is moved. */
 class ScriptedClock implements Clock {
@@ -52,13 +53,16 @@ class ModelStore implements LiveStore {
     const attemptId = this.rows.get(invocationId)?.attemptId ?? this.rows.size + 1;
     this.rows.set(invocationId, { project: "p", invocationId, attemptId, attempt: 1, status, lastSequence });
   }
-  async builds(project: string, ids: readonly string[]): Promise<Build[]> {
+  async builds(project: string, ids: readonly string[]): Promise<LiveBuild[]> {
     this.check();
     if (this.buildsAway) throw new Error("the rows are away");
     this.reads += 1;
     return [...this.rows.values()]
       .filter((row) => row.project === project && ids.includes(row.invocationId))
-      .map((row) => ({ ...row }) as unknown as Build);
+      .map((row) => ({
+        build: { ...row } as unknown as Build,
+        record: { texts: { status: [row.status] }, numbers: { sequence: row.lastSequence }, free: [] },
+      }));
   }
   async watched(names: readonly { invocationId: string }[]): Promise<WatchedState[]> {
     this.check();
@@ -300,6 +304,26 @@ describe("a viewer of a project", () => {
     expect(viewer.take("build")).toMatchObject([{ data: { build: { status: "succeeded" } } }]);
     await clock.move(heartbeatPeriodMs);
     expect(viewer.take("build")).toEqual([]);
+  });
+
+  test("with a query hears of builds that fulfil it, and once of one that does not any more", async () => {
+    const isRunning: Matcher = (record) => record.texts["status"]?.includes("running") ?? false;
+    const viewer = new Viewer(hub.watchProject("p", isRunning));
+    const everybody = new Viewer(hub.watchProject("p"));
+    const seen: string[][] = [];
+    for (const [sequence, status] of [
+      [1, "running"],
+      [2, "failed"],
+      [3, "failed"],
+      [4, "running"],
+    ] as const) {
+      store.commit(id, sequence, status);
+      bus.digest(id);
+      await clock.move(250);
+      seen.push([...viewer.take("build"), ...viewer.take("gone")].map((event) => event.name));
+      expect(everybody.take("build")).toHaveLength(1);
+    }
+    expect(seen).toEqual([["build"], ["gone"], [], ["build"]]);
   });
 
   test("begins to hear when NATS comes later", async () => {

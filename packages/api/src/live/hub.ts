@@ -1,6 +1,7 @@
 import type { Clock } from "@millrace/base/clock";
 import { errorText } from "@millrace/base/errors";
 import type { Log } from "@millrace/base/log";
+import type { Matcher } from "@millrace/base/query/match-query";
 import type { Bus } from "@millrace/proto/bus";
 import { liveChannel, liveSubject, liveSubjectsOfProject } from "@millrace/proto/channels";
 import type { ILiveDigest } from "@millrace/proto/pipeline";
@@ -9,7 +10,6 @@ import type { Build } from "../resources/build.ts";
 import { type Change, type ChangedName, Changes, changedKey, everything } from "./changes.ts";
 import { eventStream } from "./event-stream.ts";
 import {
-  buildEvent,
   heartbeatEvent,
   invocationOutbox,
   projectOutbox,
@@ -19,6 +19,7 @@ import {
 } from "./live-events.ts";
 import type { LiveStore } from "./live-store.ts";
 import type { Outbox } from "./outbox.ts";
+import { ProjectTopic, ViewerFilter } from "./project-topic.ts";
 import { Topic, Topics } from "./topic.ts";
 
 /** Viewers see a build move at most this often. */
@@ -35,16 +36,6 @@ class InvocationTopic extends Topic {
   constructor(name: ChangedName) {
     super();
     this.name = name;
-  }
-}
-
-class ProjectTopic extends Topic {
-  readonly project: string;
-  /** Where the running builds stood when they were last looked at. */
-  running = new Map<number, WatchedState>();
-  constructor(project: string) {
-    super();
-    this.project = project;
   }
 }
 
@@ -117,10 +108,11 @@ export class LiveHub {
     return eventStream(outbox, () => this.invocations.remove(key, outbox));
   }
 
-  /** Builds of one project as they change. The viewer reads the list itself, after the first event. */
-  watchProject(project: string): ReadableStream<Uint8Array> {
+  /** Builds of one project that fulfil a query, as they change. The viewer reads the list itself, after the first event. */
+  watchProject(project: string, matcher?: Matcher): ReadableStream<Uint8Array> {
     const outbox = projectOutbox();
     const topic = this.projects.add(project, outbox, () => new ProjectTopic(project));
+    if (matcher !== undefined) topic.filters.set(outbox, new ViewerFilter(matcher));
     this.listen(topic, liveSubjectsOfProject(project));
     outbox.offer("", resetEvent);
     return eventStream(outbox, () => this.projects.remove(project, outbox));
@@ -191,19 +183,19 @@ export class LiveHub {
 
   private async tell(project: string, changed: { name: ChangedName; change: Change }[]): Promise<void> {
     const byId = new Map(changed.map((each) => [each.name.invocationId, each.change]));
-    for (const build of await this.store.builds(project, [...byId.keys()])) {
+    for (const { build, record } of await this.store.builds(project, [...byId.keys()])) {
       this.invocations
         .get(changedKey(build))
         ?.offer("state", stateEvent(build, byId.get(build.invocationId) ?? everything));
-      this.projects.get(project)?.offer(build.invocationId, buildEvent(build));
+      this.projects.get(project)?.tell(build, (matcher) => matcher(record, this.clock.now()));
     }
   }
 
   private async greet(outbox: Outbox, name: ChangedName, lastPlace: string | undefined): Promise<void> {
     try {
-      const [build] = await this.store.builds(name.project, [name.invocationId]);
-      if (build === undefined) return;
-      outbox.offer("state", stateEvent(build, sinceLast(build, lastPlace)));
+      const [found] = await this.store.builds(name.project, [name.invocationId]);
+      if (found === undefined) return;
+      outbox.offer("state", stateEvent(found.build, sinceLast(found.build, lastPlace)));
     } catch (error) {
       this.log.warn("a watched build cannot be read", { error: errorText(error) });
       this.changes.add(name, everything);

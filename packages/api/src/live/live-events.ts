@@ -30,6 +30,11 @@ export const liveHeartbeatSchema = z
 /** Data of a `build` event of a project. */
 export const liveBuildSchema = z.object({ build: buildSchema }).openapi("LiveBuild");
 
+/** Data of a `gone` event of a project: this build does not fulfil the query, or not any more. */
+export const liveGoneSchema = z
+  .object({ project: z.string(), invocationId: z.string(), attempt: z.number().int() })
+  .openapi("LiveGone");
+
 export type LiveState = z.infer<typeof liveStateSchema>;
 export type LiveHeartbeat = z.infer<typeof liveHeartbeatSchema>;
 
@@ -69,6 +74,11 @@ export function stateEvent(build: Build, change: Change): LiveEvent {
 
 export function buildEvent(build: Build): LiveEvent {
   return { name: "build", id: statePlace(build), data: { build } };
+}
+
+export function goneEvent(build: Build): LiveEvent {
+  const { project, invocationId, attempt } = build;
+  return { name: "gone", id: statePlace(build), data: { project, invocationId, attempt } };
 }
 
 /** Tells a viewer of a project to read the list anew: at the beginning, and when it missed something. */

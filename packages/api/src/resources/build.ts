@@ -142,7 +142,7 @@ function common(row: AttemptRow, counts: Counts): Omit<Build, "patterns"> {
     createdAt: invocation.createdAt.toISOString(),
     startedAt: timeText(invocation.startedAt),
     finishedAt: timeText(invocation.finishedAt),
-    durationMs: durationMs(invocation),
+    durationMs: invocation.durationMs,
     exitCode: invocation.exitCode,
     exitCodeName: invocation.exitCodeName,
     targets: counts.targets,
@@ -151,13 +151,4 @@ function common(row: AttemptRow, counts: Counts): Omit<Build, "patterns"> {
     logBytes: row.logBytes,
     logLines: row.logLines,
   };
-}
-
-/** By Bazel's clock where it gave both times, else by the database's; never by one time of each. */
-function durationMs(invocation: AttemptRow["invocation"]): number | null {
-  const { status, startedAt, finishedAt, createdAt, endedAt } = invocation;
-  if (startedAt !== null && finishedAt !== null)
-    return Math.max(0, finishedAt.getTime() - startedAt.getTime());
-  if (status === "running" || endedAt === null) return null;
-  return Math.max(0, endedAt.getTime() - createdAt.getTime());
 }

@@ -1,4 +1,5 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
+import type { Clock } from "@millrace/base/clock";
 import type { LiveHub } from "../live/hub.ts";
 import type { Orm } from "../queries/read.ts";
 import type { SegmentSource } from "../read/segment-bytes.ts";
@@ -18,6 +19,8 @@ export interface ApiParts {
   readonly orm: Orm;
   readonly source: SegmentSource;
   readonly live: LiveHub;
+  /** Relative times of queries are counted from its time. */
+  readonly clock: Clock;
   readonly server: ServerFacts;
   /** The way to the build-signal controller; left out: there is none. */
   readonly signals?: SignalAccess;

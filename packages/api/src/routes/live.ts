@@ -1,7 +1,14 @@
 import { createRoute, z } from "@hono/zod-openapi";
+import { matcherOf } from "@millrace/base/query/match-query";
 import { eventStreamHeaders } from "../live/event-stream.ts";
-import { liveBuildSchema, liveHeartbeatSchema, liveStateSchema } from "../live/live-events.ts";
+import {
+  liveBuildSchema,
+  liveGoneSchema,
+  liveHeartbeatSchema,
+  liveStateSchema,
+} from "../live/live-events.ts";
 import { projectExists } from "../queries/projects.ts";
+import { queryParameter, queryProblem, readQuery } from "../query/query-parameter.ts";
 import { invocationParams, projectName } from "../resources/names.ts";
 import { notFound, problemResponses } from "../web/problem.ts";
 import type { Api, ApiParts } from "./api.ts";
@@ -31,14 +38,21 @@ const project = createRoute({
   operationId: "watchProject",
   summary: "How the builds of a project move, as server-sent events",
   description:
-    "`build` after each change of a build, `reset` when the list is to be read anew (at the beginning too), `heartbeat` every 5 s.",
-  request: { params: z.object({ project: projectName }) },
+    "`build` after each change of a build, `reset` when the list is to be read anew (at the beginning too), `heartbeat` every 5 s. " +
+    "With a query: `build` only of builds that fulfil it, `gone` once when one does not, or not any more.",
+  request: {
+    params: z.object({ project: projectName }),
+    query: z.object({ query: queryParameter }),
+  },
   responses: {
     200: {
-      description: "Events `build`, `reset` and `heartbeat`; the schema is that of their data",
-      content: { "text/event-stream": { schema: z.union([liveBuildSchema, liveHeartbeatSchema]) } },
+      description: "Events `build`, `gone`, `reset` and `heartbeat`; the schema is that of their data",
+      content: {
+        "text/event-stream": { schema: z.union([liveBuildSchema, liveGoneSchema, liveHeartbeatSchema]) },
+      },
     },
-    ...problemResponses(400, 404, 503),
+    ...queryProblem,
+    ...problemResponses(404, 503),
   },
 });
 
@@ -53,9 +67,13 @@ export function addLiveRoutes(api: Api, parts: ApiParts): void {
 
   api.openapi(project, async (context) => {
     const name = context.req.valid("param").project;
+    const query = readQuery(context.req.valid("query").query);
+    if (query instanceof Response) return query;
     if (!(await projectExists(parts.orm, context.get("viewer"), name))) {
       return notFound(`The project ${name}`);
     }
-    return new Response(parts.live.watchProject(name), { headers: eventStreamHeaders });
+    return new Response(parts.live.watchProject(name, query && matcherOf(query)), {
+      headers: eventStreamHeaders,
+    });
   });
 }

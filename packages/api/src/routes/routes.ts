@@ -1,4 +1,5 @@
 import { type Api, type ApiParts, createApi } from "./api.ts";
+import { addBuildFacetRoutes } from "./build-facets.ts";
 import { addBuildRoutes } from "./builds.ts";
 import { addEventRoutes } from "./events.ts";
 import { addGreennessRoutes } from "./greenness.ts";
@@ -16,6 +17,7 @@ export function apiRoutes(parts: ApiParts): Api {
   const api = createApi();
   addServerRoutes(api, parts);
   addBuildRoutes(api, parts);
+  addBuildFacetRoutes(api, parts);
   addInvocationRoutes(api, parts);
   addTargetRoutes(api, parts);
   addTestRoutes(api, parts);

@@ -43,10 +43,64 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Builds of a project, newest first
-         * @description One entry per invocation: its latest attempt. What is left out of a filter restricts nothing.
+         * Builds of a project
+         * @description One entry per invocation: its latest attempt. What is left out of a filter restricts nothing. A cursor belongs to the order it was given out for.
          */
         get: operations["listBuilds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/builds/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How often values occur among the builds of a query
+         * @description Counts the newest 10000 builds that match; `isLowerBound` says when there are more.
+         */
+        get: operations["countBuildFacets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/builds/values": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Values of a field, for completion while a query is typed */
+        get: operations["completeBuildValue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/query-fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a query about builds may name */
+        get: operations["listQueryFields"];
         put?: never;
         post?: never;
         delete?: never;
@@ -232,7 +286,7 @@ export interface paths {
         };
         /**
          * How the builds of a project move, as server-sent events
-         * @description `build` after each change of a build, `reset` when the list is to be read anew (at the beginning too), `heartbeat` every 5 s.
+         * @description `build` after each change of a build, `reset` when the list is to be read anew (at the beginning too), `heartbeat` every 5 s. With a query: `build` only of builds that fulfil it, `gone` once when one does not, or not any more.
          */
         get: operations["watchProject"];
         put?: never;
@@ -490,6 +544,16 @@ export interface components {
             logBytes: number;
             logLines: number;
         };
+        InvalidQuery: components["schemas"]["Problem"] & {
+            errors: {
+                path: string;
+                message: string;
+                /** @description Offset of the first wrong character */
+                from: number;
+                /** @description Offset behind the last one */
+                to: number;
+            }[];
+        };
         Invocation: components["schemas"]["Build"] & {
             toolVersion: string | null;
             failureMessage: string | null;
@@ -613,6 +677,11 @@ export interface components {
         };
         LiveBuild: {
             build: components["schemas"]["Build"];
+        };
+        LiveGone: {
+            project: string;
+            invocationId: string;
+            attempt: number;
         };
         SignalQueue: {
             name: string;
@@ -821,6 +890,10 @@ export interface operations {
                 /** @description `nextCursor` of the page before */
                 cursor?: string;
                 limit?: number;
+                /** @description Which builds, such as `status:failed user:ann duration:>5m started:<2d`. `GET /query-fields` has the fields; a query that is not understood is a 400 whose `errors` have its place, as UTF-16 offsets. */
+                query?: string;
+                /** @description `longest` and `shortest` leave out builds whose duration is not known */
+                sort?: "newest" | "oldest" | "longest" | "shortest";
                 /** @description Any of these statuses */
                 status?: string[];
                 /** @description Any of these commands, such as `test` */
@@ -845,6 +918,134 @@ export interface operations {
                     "application/json": {
                         builds: components["schemas"]["Build"][];
                         nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description The request is not valid; with the code `invalid-query` it is the query */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["InvalidQuery"] | components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    countBuildFacets: {
+        parameters: {
+            query?: {
+                /** @description Which builds, such as `status:failed user:ann duration:>5m started:<2d`. `GET /query-fields` has the fields; a query that is not understood is a 400 whose `errors` have its place, as UTF-16 offsets. */
+                query?: string;
+                /** @description These fields only */
+                field?: string[];
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Values of each field, the most frequent first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        builds: number;
+                        /** @description More than 10000 builds match: the newest were counted, every count is a lower bound */
+                        isLowerBound: boolean;
+                        facets: {
+                            /** @enum {string} */
+                            field: "status" | "command" | "user" | "branch" | "role" | "host" | "result" | "tool";
+                            values: {
+                                value: string;
+                                count: number;
+                            }[];
+                        }[];
+                    };
+                };
+            };
+            /** @description The request is not valid; with the code `invalid-query` it is the query */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["InvalidQuery"] | components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    completeBuildValue: {
+        parameters: {
+            query: {
+                field: "status" | "command" | "user" | "branch" | "role" | "host" | "result" | "tool";
+                /** @description How the value begins, whatever its case */
+                prefix?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Values among the newest builds, the most frequent first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description More than 10000 builds match: the newest were counted, every count is a lower bound */
+                        isLowerBound: boolean;
+                        values: {
+                            value: string;
+                            count: number;
+                        }[];
                     };
                 };
             };
@@ -873,6 +1074,37 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listQueryFields: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All fields */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        fields: {
+                            name: string;
+                            /** @enum {string} */
+                            kind: "text" | "choice" | "number" | "duration" | "time";
+                            about: string;
+                            example: string;
+                            choices: string[];
+                            /** @description `/builds/values` knows its values */
+                            isCompleted: boolean;
+                        }[];
+                    };
                 };
             };
         };
@@ -1322,6 +1554,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description No longer kept */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Not available at the moment */
             503: {
                 headers: {
@@ -1367,6 +1608,15 @@ export interface operations {
             };
             /** @description Not found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No longer kept */
+            410: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1437,7 +1687,10 @@ export interface operations {
     };
     watchProject: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Which builds, such as `status:failed user:ann duration:>5m started:<2d`. `GET /query-fields` has the fields; a query that is not understood is a 400 whose `errors` have its place, as UTF-16 offsets. */
+                query?: string;
+            };
             header?: never;
             path: {
                 project: string;
@@ -1446,22 +1699,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Events `build`, `reset` and `heartbeat`; the schema is that of their data */
+            /** @description Events `build`, `gone`, `reset` and `heartbeat`; the schema is that of their data */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": components["schemas"]["LiveBuild"] | components["schemas"]["LiveHeartbeat"];
+                    "text/event-stream": components["schemas"]["LiveBuild"] | components["schemas"]["LiveGone"] | components["schemas"]["LiveHeartbeat"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is not valid; with the code `invalid-query` it is the query */
             400: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["Problem"];
+                    "application/problem+json": components["schemas"]["InvalidQuery"] | components["schemas"]["Problem"];
                 };
             };
             /** @description Not found */
@@ -1526,15 +1779,6 @@ export interface operations {
             };
             /** @description The request is not valid */
             400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description No longer kept */
-            410: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1621,15 +1865,6 @@ export interface operations {
             };
             /** @description Not found */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description No longer kept */
-            410: {
                 headers: {
                     [name: string]: unknown;
                 };
