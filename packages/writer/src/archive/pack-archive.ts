@@ -32,7 +32,7 @@ export interface PackedArchive {
   readonly frames: Uint8Array;
 }
 
-/** Level 9: 7 % smaller than 3 on builds of 600 events, at a third of the cost of 19 for 3 % more bytes. */
+/** On builds of 600 events (286 KB) 7 % smaller than level 3 in twice the time; 19 takes 28 times as long for 6 % less. */
 export const archiveLevel = 9;
 
 /** Large enough to compress well, small enough that a part of a log is unpacked in a millisecond. */
