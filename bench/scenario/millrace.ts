@@ -78,7 +78,8 @@ async function ready(of: {
     if (addresses !== undefined) return addresses;
     await delay(systemClock, pollDelayMs);
   }
-  sendSignal(of.service.pid, "SIGTERM");
+  await end(of.service);
+  await rm(of.dataDir, { recursive: true, force: true, maxRetries: 5 });
   throw new Error(`millrace up did not become ready:\n${of.lines.join("\n")}`);
 }
 
