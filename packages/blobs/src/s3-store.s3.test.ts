@@ -56,9 +56,8 @@ describe.skipIf(swift.kind === "missing")("a bucket of a real S3 service", () =>
     const open = (over: Partial<S3Place>) => openS3Store({ ...place, ...over }, ports);
     await expect(open({ bucket: "never-made" })).rejects.toMatchObject({ code: "blob-no-bucket" });
     await expect(open({ secretKey: "wrong" })).rejects.toMatchObject({ code: "blob-not-permitted" });
-    await expect(open({ endpoint: "http://127.0.0.1:1" })).rejects.toMatchObject({
-      code: "blob-unreachable",
-    });
+    const away = await open({ endpoint: "http://127.0.0.1:1" });
+    await expect(away.head("p/a")).rejects.toMatchObject({ code: "blob-unreachable", remedy: "retry" });
   });
 
   test("the settings of a process choose it", async () => {

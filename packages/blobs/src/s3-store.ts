@@ -22,7 +22,7 @@ export interface S3Place {
 /**
  * A blob store in a bucket of an S3 service, addressed path style. A put is one request, or for a stream a multipart
  * upload: nobody sees the key before the service has confirmed all of it. Fails with `blob-no-bucket` when the bucket
- * is not there.
+ * is not there and with `blob-not-permitted`, but not when the service is away.
  */
 export async function openS3Store(place: S3Place, ports: { readonly clock: Clock }): Promise<OwnedBlobStore> {
   const client = clientOf(place);
@@ -62,7 +62,10 @@ function clientOf(place: S3Place): Client {
 async function checkBucket(at: At, place: S3Place): Promise<void> {
   const doing = `opening the bucket ${place.bucket} at ${place.endpoint}`;
   const exists = await at.client.bucketExists(at.bucket).catch((error: unknown) => {
-    throw s3Failure(doing, error);
+    const failure = s3Failure(doing, error);
+    // A service that is away keeps nobody from starting: most batches do not need it.
+    if (failure.code === "blob-unreachable") return true;
+    throw failure;
   });
   if (!exists) throw s3Failure(doing, { code: "NoSuchBucket" });
 }
