@@ -3,7 +3,7 @@ import { connect, type Database } from "@millrace/db/connect";
 import { buildFields } from "@millrace/proto/build-fields";
 import { drizzle } from "drizzle-orm/postgres-js";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { seedManyBuilds } from "../../../../test/seed/seed-many-builds.ts";
+import { seedManyBuilds } from "../../../../test/model/seed-many-builds.ts";
 import { freshDatabase, type TestDatabase } from "../../../../test/services/database.ts";
 import { countFacets } from "./build-facets.ts";
 import type { BuildOrder, BuildPlace } from "./build-order.ts";
