@@ -3,13 +3,13 @@ import { workOnLargeEvent } from "@millrace/actors/host/large-event-work";
 import { ThreadHost } from "@millrace/actors/host/thread-host";
 import { ackStride, type FromThread, largeEventBytes } from "@millrace/actors/thread-messages";
 import { systemClock } from "@millrace/base/clock";
+import { noFailPoints } from "@millrace/base/fail-points";
 import { silentLog } from "@millrace/base/log";
 import { systemRandom } from "@millrace/base/random";
 import { loadZstd } from "@millrace/base/zstd";
 import { openLane } from "@millrace/db/lane";
 import { batchChannel, openChannel, shardSubject, writerQueue } from "@millrace/proto/channels";
 import { shardCount } from "@millrace/proto/tokens";
-import { noFailPoints } from "@millrace/writer/failpoints";
 import { runGroupCommit } from "@millrace/writer/group-commit";
 import { Inbox } from "@millrace/writer/inbox";
 import { noMetrics } from "@millrace/writer/metrics";
@@ -104,6 +104,7 @@ async function startHost(
       log: silentLog,
       projectLarge: (large) => workOnLargeEvent(zstd, large),
       post,
+      points: noFailPoints,
       soon: (action) => setImmediate(action),
     },
     { nodeId: "local", limits },

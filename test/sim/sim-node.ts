@@ -2,6 +2,7 @@ import type { HostLimits } from "@millrace/actors/host/hosted-actor";
 import { ThreadHost } from "@millrace/actors/host/thread-host";
 import type { FromThread } from "@millrace/actors/thread-messages";
 import { ackStride } from "@millrace/actors/thread-messages";
+import { noFailPoints } from "@millrace/base/fail-points";
 import { silentLog } from "@millrace/base/log";
 import type { Dice } from "./dice.ts";
 import { type Script, type SimProcess, startProcess } from "./script.ts";
@@ -48,6 +49,7 @@ export class SimNode {
         log: silentLog,
         projectLarge: () => Promise.reject(new Error("no simulated event is large")),
         post: (message) => this.script.doIn(this.process, () => this.answer(message)),
+        points: noFailPoints,
         soon: (action) => world.script.after(0, () => this.script.doIn(this.process, action)),
       },
       { nodeId: name, limits },

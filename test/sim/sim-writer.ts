@@ -1,8 +1,8 @@
+import { noFailPoints } from "@millrace/base/fail-points";
 import { silentLog } from "@millrace/base/log";
 import type { Bus } from "@millrace/proto/bus";
 import { batchChannel, openChannel, shardSubject, writerQueue } from "@millrace/proto/channels";
 import type { IBatchReply, IOpenReply } from "@millrace/proto/pipeline";
-import { noFailPoints } from "@millrace/writer/failpoints";
 import { runGroupCommit } from "@millrace/writer/group-commit";
 import { Inbox } from "@millrace/writer/inbox";
 import { noMetrics } from "@millrace/writer/metrics";

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type OwnNatsServer, ownNatsServer } from "../../../test/services/nats.ts";
 import { startNatsServer } from "../../cli/src/services/nats-server.ts";
+import { failPointNames } from "./fail-point-names.ts";
 import { build, request } from "./front-door/bes-messages.fixture.ts";
 import { StreamClient } from "./front-door/clients.fixture.ts";
 import { until } from "./front-door/door.fixture.ts";
@@ -116,6 +117,29 @@ describe("the ingest process", () => {
     again.halfClose();
     expect((await again.ended).code).toBe(0);
     expect(again.acks).toEqual(numbers(151, 300));
+    expect(model.stored.get("a")).toMatchObject({ committed: 300, finished: true });
+  });
+
+  it.each(failPointNames)("killed at %s, the next one goes on behind what was committed", async (name) => {
+    const model = await writers();
+    const dying = start({ MILLRACE_INGEST_FAIL_POINT: `${name}:2` });
+    const died = once(dying, "exit");
+    const first = await ready(dying);
+    const sent = build(300, { invocationId: "a" });
+    const bazel = new StreamClient(first.grpcPort);
+    bazel.send(...sent.slice(0, 1));
+    await until(() => bazel.acks.length === 1);
+    bazel.send(...sent.slice(1));
+    expect(await died).toEqual([null, "SIGKILL"]);
+    await bazel.ended;
+    const acked = bazel.acks.length;
+    expect(bazel.acks).toEqual(numbers(1, acked));
+    expect(model.stored.get("a")?.committed).toBeGreaterThanOrEqual(acked);
+    const again = new StreamClient((await ready(start())).grpcPort);
+    again.send(...sent.slice(acked));
+    again.halfClose();
+    expect((await again.ended).code).toBe(0);
+    expect(again.acks).toEqual(numbers(acked + 1, 300));
     expect(model.stored.get("a")).toMatchObject({ committed: 300, finished: true });
   });
 

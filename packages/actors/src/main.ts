@@ -1,6 +1,7 @@
 import { systemClock } from "@millrace/base/clock";
 import { processEnvironment, readSettings } from "@millrace/base/config";
 import { errorText } from "@millrace/base/errors";
+import { killingFailPoints } from "@millrace/base/fail-points";
 import { runUntilSignal, type Stoppable } from "@millrace/base/lifecycle";
 import { createLog, type Log } from "@millrace/base/log";
 import { createMetrics } from "@millrace/base/metrics";
@@ -36,7 +37,13 @@ async function start(settings: IngestSettings, log: Log): Promise<Stoppable[]> {
   threads.start();
   const reach = await checkReach();
   if (!reach.stream || !reach.trailers) log.error("a way below the gRPC library is closed", { ...reach });
-  const door = new FrontDoor(doorSettings(settings), { ...shared, bus, ingest: threads, reach });
+  const door = new FrontDoor(doorSettings(settings), {
+    ...shared,
+    bus,
+    ingest: threads,
+    reach,
+    points: killingFailPoints(settings.failPoint),
+  });
   const metrics = createMetrics("ingest");
   const numbers = frontDoorMetrics(metrics, { door, threads });
   const ops = new OpsServer({
@@ -74,6 +81,7 @@ function threadSettings(settings: IngestSettings, nodeId: string) {
     inFlightBytesMax: settings.inFlightBytesMax,
     messageBytesMax: batchMessageBytesMax(settings),
     outageHoldMaxMs: settings.outageHoldMaxMs,
+    failPoint: settings.failPoint,
   };
 }
 

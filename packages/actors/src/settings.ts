@@ -1,7 +1,9 @@
 import { availableParallelism } from "node:os";
 import { booleanText, ConfigError, type Settings, setting } from "@millrace/base/config";
+import { failPointText } from "@millrace/base/fail-points";
 import { blobSettings } from "@millrace/blobs/settings";
 import { z } from "zod";
+import { failPointNames, type IngestFailPoint } from "./fail-point-names.ts";
 import { eventOverheadBytes } from "./thread-messages.ts";
 
 const KiB = 1024;
@@ -208,6 +210,14 @@ export const ingestSettings = {
       description: "When a stopping process has ended its last stream, in milliseconds.",
     },
     10_000,
+  ),
+  failPoint: setting<IngestFailPoint | undefined>(
+    {
+      name: "INGEST_FAIL_POINT",
+      schema: failPointText(failPointNames),
+      description: "For tests: where the ingest process kills itself, and at which visit.",
+    },
+    undefined,
   ),
   failPoints: setting(
     {

@@ -1,4 +1,6 @@
 import type { BlobSettings } from "@millrace/blobs/settings";
+import type { IngestFailPoint } from "./fail-point-names.ts";
+
 /**
  * What the front door and a worker thread say to each other (SPEC.md §2). Both sides live in one process, so
  * this is no wire format: it may change with the code.
@@ -125,4 +127,5 @@ export interface ThreadSettings {
   /** NATS payload bound of one batch message, compressed. */
   readonly messageBytesMax: number;
   readonly outageHoldMaxMs: number;
+  readonly failPoint: IngestFailPoint | undefined;
 }

@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import { systemClock } from "@millrace/base/clock";
 import { processEnvironment, readSettings } from "@millrace/base/config";
 import { errorText } from "@millrace/base/errors";
+import { killingFailPoints } from "@millrace/base/fail-points";
 import { runUntilSignal, type Stoppable } from "@millrace/base/lifecycle";
 import { createLog } from "@millrace/base/log";
 import { createMetrics } from "@millrace/base/metrics";
@@ -12,7 +13,6 @@ import { openLane } from "@millrace/db/lane";
 import { signalCommandChannel, signalGroup } from "@millrace/proto/channels";
 import { connectBus } from "@millrace/proto/nats-bus";
 import { type CommandParts, runCommand } from "./commands.ts";
-import { killingFailPoints, noFailPoints } from "./failpoints.ts";
 import { withGauges } from "./gauge-metrics.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { LiveQueues } from "./live-queues.ts";
@@ -42,7 +42,7 @@ const self = `${hostname()}-${process.pid}-${Buffer.from(systemRandom.bytes(3)).
 const log = createLog({ name: "buildsignal", level: settings.logLevel });
 const registry = createMetrics("buildsignal");
 const world = { clock: systemClock, random: systemRandom, log };
-const points = settings.failPoint === undefined ? noFailPoints : killingFailPoints(settings.failPoint);
+const points = killingFailPoints(settings.failPoint);
 
 const config = await readSignalConfig(settings.configFile);
 const secrets = await readSecrets(settings.secretsFile);

@@ -1,6 +1,7 @@
 import { setting } from "@millrace/base/config";
+import { failPointText } from "@millrace/base/fail-points";
 import { z } from "zod";
-import { type FailPoint, failPointText } from "./failpoints.ts";
+import { failPointNames, type SignalFailPoint } from "./failpoints.ts";
 
 /** Settings of a build-signal controller process. */
 export const buildsignalSettings = {
@@ -86,10 +87,10 @@ export const buildsignalSettings = {
     },
     0,
   ),
-  failPoint: setting<FailPoint | undefined>(
+  failPoint: setting<SignalFailPoint | undefined>(
     {
       name: "SIGNAL_FAIL_POINT",
-      schema: failPointText,
+      schema: failPointText(failPointNames),
       description: "For tests: where the controller kills itself, and at which visit.",
     },
     undefined,

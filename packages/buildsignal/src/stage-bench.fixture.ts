@@ -1,8 +1,8 @@
 import type { Clock } from "@millrace/base/clock";
+import { noFailPoints } from "@millrace/base/fail-points";
 import { silentLog } from "@millrace/base/log";
 import type { StageContext, StageMessage } from "./controllers/context.ts";
 import type { Build, RequestState, SignalQueue, ValidationRequest } from "./entities.ts";
-import { type FailPointName, noFailPoints } from "./failpoints.ts";
 import { ModelDatabase, modelStore } from "./model-store.fixture.ts";
 import { type QueueConfig, signalConfigShape } from "./queue-config.ts";
 import type { BuildObservation, BuildRunner, TriggerRequest } from "./runner.ts";
@@ -64,7 +64,7 @@ export interface StageBench {
   /** Called before each operation of the store; may throw, or change the database under the stage's feet. */
   before: (operation: string, key: string) => void;
   /** Called at each fail point. */
-  reach: (name: FailPointName) => void;
+  reach: (name: string) => void;
   message(id: string, change?: { queue?: string; holds?: number }): StageMessage;
   putQueue(change?: Partial<SignalQueue>): SignalQueue;
   putRequest(number: number, state: RequestState, change?: Partial<ValidationRequest>): ValidationRequest;

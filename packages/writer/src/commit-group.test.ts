@@ -2,7 +2,6 @@ import { systemRandom } from "@millrace/base/random";
 import { ScriptedClock } from "@millrace/base/scripted-clock";
 import { expect, test } from "vitest";
 import { commitGroup } from "./commit-group.ts";
-import type { FailPointName } from "./failpoints.ts";
 import { noMetrics } from "./metrics.ts";
 import type { CommitStore, CommitTx } from "./store.ts";
 import { batchWork, releaseWork, taskOf } from "./works.fixture.ts";
@@ -44,13 +43,13 @@ function storeWith(atCommit: () => void | Promise<void>): { store: CommitStore; 
   };
 }
 
-function contextOf(store: CommitStore, reached: FailPointName[] = []) {
+function contextOf(store: CommitStore, reached: string[] = []) {
   return {
     store,
     clock: new ScriptedClock(),
     random: systemRandom,
     resumeWithHole: false,
-    points: { reach: (name: FailPointName) => void reached.push(name) },
+    points: { reach: (name: string) => void reached.push(name) },
     metrics: noMetrics,
   };
 }
@@ -78,7 +77,7 @@ test("the fence comes first, then rows in the order of tables, then segments, be
   };
   const log = { firstByte: 0, byteCount: 3 };
   const { store, calls } = storeWith(() => {});
-  const reached: FailPointName[] = [];
+  const reached: string[] = [];
   await commitGroup(
     [taskOf(batchWork({ attemptId: 1, first: 11, last: 12, rows, log }))],
     contextOf(store, reached),

@@ -1,6 +1,6 @@
 import type { Clock } from "@millrace/base/clock";
 import type { Random } from "@millrace/base/random";
-import type { FailPoints } from "./failpoints.ts";
+import type { WriterFailPoints } from "./failpoints.ts";
 import { advanceFence, type FencedRun, type KnownBatch, sortOutBatches } from "./fence-batches.ts";
 import type { WriterMetrics } from "./metrics.ts";
 import { type Opening, type OpenOutcome, openStreams } from "./open-streams.ts";
@@ -23,7 +23,7 @@ export interface CommitContext {
   readonly random: Random;
   /** Whether a stream may go on behind events that storage has lost. */
   readonly resumeWithHole: boolean;
-  readonly points: FailPoints;
+  readonly points: WriterFailPoints;
   readonly metrics: WriterMetrics;
 }
 

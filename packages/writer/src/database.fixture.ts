@@ -1,10 +1,11 @@
 import { systemClock } from "@millrace/base/clock";
+import { noFailPoints } from "@millrace/base/fail-points";
 import { systemRandom } from "@millrace/base/random";
 import { connect, type Database } from "@millrace/db/connect";
 import { type Lane, openLane } from "@millrace/db/lane";
 import { freshDatabase } from "../../../test/services/database.ts";
 import type { CommitContext } from "./commit-group.ts";
-import { type FailPoints, noFailPoints } from "./failpoints.ts";
+import type { WriterFailPoints } from "./failpoints.ts";
 import { noMetrics } from "./metrics.ts";
 import { commitOrSalvage } from "./salvage.ts";
 import { pgCommitStore } from "./statements/pg-commit-store.ts";
@@ -21,7 +22,7 @@ export interface WriterBench {
   /** One more connection that commits; ended with the bench. */
   newContext(settings?: {
     resumeWithHole?: boolean;
-    points?: FailPoints;
+    points?: WriterFailPoints;
     prepare?: boolean;
   }): CommitContext & { lane: Lane };
   /** Commits the works as one group; for each its reply, or why it waits. */

@@ -1,9 +1,9 @@
 import { MillraceError } from "@millrace/base/errors";
+import { noFailPoints } from "@millrace/base/fail-points";
 import { silentLog } from "@millrace/base/log";
 import { ScriptedClock } from "@millrace/base/scripted-clock";
 import { commitInDoubt } from "@millrace/db/in-doubt";
 import { expect, test } from "vitest";
-import { noFailPoints } from "./failpoints.ts";
 import { runGroupCommit } from "./group-commit.ts";
 import { forgetAfterMs, Inbox } from "./inbox.ts";
 import { noMetrics } from "./metrics.ts";

@@ -75,10 +75,15 @@ async function ask(message: IBatchRequest): Promise<IBatchReply> {
   }
 }
 
+/** The second visit: the first opens the stream. Facts of both may leave in one visit. */
+function dyingAt(name: (typeof commitPointNames)[number]): string {
+  return name === "facts-taken" ? name : `${name}:2`;
+}
+
 test.each(commitPointNames)(
   "killed at %s, the next writer commits what this one was asked, once",
   async (name) => {
-    const dying = await startWriter({ MILLRACE_FAIL_POINT: `${name}:2` });
+    const dying = await startWriter({ MILLRACE_FAIL_POINT: dyingAt(name) });
     const first = batchMessage({ first: 1, last: 5 });
     const opened = await ask(first);
     const attemptId = opened.committed?.opened?.attemptId ?? 0;

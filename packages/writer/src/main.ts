@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { systemClock } from "@millrace/base/clock";
 import { processEnvironment, readSettings } from "@millrace/base/config";
+import { killingFailPoints } from "@millrace/base/fail-points";
 import { runUntilSignal, type Stoppable } from "@millrace/base/lifecycle";
 import { createLog } from "@millrace/base/log";
 import { createMetrics } from "@millrace/base/metrics";
@@ -15,7 +16,7 @@ import { keyLookupChannel, leaseChannel, lifecycleChannel, writerQueue } from "@
 import { connectBus } from "@millrace/proto/nats-bus";
 import { startPackPool } from "./archive/pack-pool.ts";
 import { createStorageMetrics, storageJobs } from "./archive/storage-jobs.ts";
-import { killingFailPoints, noFailPoints } from "./failpoints.ts";
+import type { WriterFailPoints } from "./failpoints.ts";
 import { Inbox } from "./inbox.ts";
 import { startJobs } from "./jobs.ts";
 import { lookUpKey } from "./keys.ts";
@@ -47,7 +48,7 @@ const registry = createMetrics("writer");
 const metrics = createWriterMetrics(registry);
 const clock = systemClock;
 const random = systemRandom;
-const points = settings.failPoint === undefined ? noFailPoints : killingFailPoints(settings.failPoint);
+const points: WriterFailPoints = killingFailPoints(settings.failPoint);
 
 const bus = await connectBus({ servers: settings.natsUrl, name: writer, log });
 const onDatabase = { url: settings.databaseUrl, prepare: settings.databasePrepare };
@@ -91,7 +92,7 @@ const channels = [
   ),
 ];
 
-const facts = { outbox: pgOutboxStore(jobLane), stream: natsFactStream(bus.connection) };
+const facts = { outbox: pgOutboxStore(jobLane), stream: natsFactStream(bus.connection), points };
 const relay = startOutboxRelay(facts, { clock, log });
 const pool = startPackPool();
 const daysAhead = registry.gauge("millrace_partition_days_ahead", "Days for which there are partitions.");

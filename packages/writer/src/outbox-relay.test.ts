@@ -1,3 +1,4 @@
+import { noFailPoints } from "@millrace/base/fail-points";
 import { expect, test } from "vitest";
 import { type FactStream, type OutboxStore, relayOnce, type UnpublishedFact } from "./outbox-relay.ts";
 
@@ -28,7 +29,7 @@ const stream = (taken: (fact: { messageId: string }) => Promise<void>): FactStre
 
 test("what the stream took is noted with the stream", async () => {
   const { outbox, noted } = outboxOf(2);
-  expect(await relayOnce({ outbox, stream: stream(async () => {}) })).toBe(2);
+  expect(await relayOnce({ points: noFailPoints, outbox, stream: stream(async () => {}) })).toBe(2);
   expect(noted).toEqual(["1,2 taken by made at noon"]);
 });
 
@@ -37,13 +38,13 @@ test("what it did not take stays, what it took is noted all the same, and the fa
   const taking = stream(async ({ messageId }) => {
     if (messageId === "m2") throw new Error("no answer");
   });
-  await expect(relayOnce({ outbox, stream: taking })).rejects.toThrow("no answer");
+  await expect(relayOnce({ points: noFailPoints, outbox, stream: taking })).rejects.toThrow("no answer");
   expect(noted).toEqual(["1,3 taken by made at noon"]);
 });
 
 test("without JetStream nothing is noted", async () => {
   const { outbox, noted } = outboxOf(2);
   const away: FactStream = { identity: () => Promise.reject(new Error("away")), publish: async () => {} };
-  await expect(relayOnce({ outbox, stream: away })).rejects.toThrow("away");
+  await expect(relayOnce({ points: noFailPoints, outbox, stream: away })).rejects.toThrow("away");
   expect(noted).toEqual([]);
 });

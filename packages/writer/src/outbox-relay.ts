@@ -2,6 +2,7 @@ import { type Clock, every } from "@millrace/base/clock";
 import { errorText } from "@millrace/base/errors";
 import type { Stoppable } from "@millrace/base/lifecycle";
 import type { Log } from "@millrace/base/log";
+import type { WriterFailPoints } from "./failpoints.ts";
 import type { Job, JobLease } from "./jobs.ts";
 
 /** A fact that is to be published. */
@@ -40,6 +41,13 @@ export interface FactStream {
   publish(fact: { subject: string; json: string; messageId: string }): Promise<void>;
 }
 
+/** What the relay works with. */
+export interface FactPorts {
+  readonly outbox: OutboxStore;
+  readonly stream: FactStream;
+  readonly points: WriterFailPoints;
+}
+
 /** In one transaction, which holds their locks until JetStream has answered. */
 const factsAtOnceMax = 200;
 const pollMs = 500;
@@ -48,10 +56,7 @@ const pollMs = 500;
  * Takes facts from the outbox to JetStream, at least once each. Every writer runs one: rows are locked, never read
  * by a cursor, since numbers become visible out of order.
  */
-export function startOutboxRelay(
-  ports: { outbox: OutboxStore; stream: FactStream },
-  world: { clock: Clock; log: Log },
-): Stoppable {
+export function startOutboxRelay(ports: FactPorts, world: { clock: Clock; log: Log }): Stoppable {
   let isStopping = false;
   let running: Promise<void> = Promise.resolve();
   const relayAll = async (): Promise<void> => {
@@ -76,7 +81,7 @@ export function startOutboxRelay(
 }
 
 /** Publishes one handful; how many facts it were. Fails when the stream or the database is away. */
-export async function relayOnce(ports: { outbox: OutboxStore; stream: FactStream }): Promise<number> {
+export async function relayOnce(ports: FactPorts): Promise<number> {
   let failure: unknown;
   const count = await ports.outbox.relay(factsAtOnceMax, async (facts) => {
     // Asked before publishing: if it is made anew meanwhile, its older identity has the facts sent again.
@@ -84,6 +89,7 @@ export async function relayOnce(ports: { outbox: OutboxStore; stream: FactStream
     const results = await Promise.allSettled(facts.map((fact) => ports.stream.publish(fact)));
     failure = results.find((result) => result.status === "rejected")?.reason;
     const ids = facts.filter((_, index) => results[index]?.status === "fulfilled").map((fact) => fact.id);
+    if (facts.length > 0) await ports.points.reach("facts-taken");
     return { ids, stream };
   });
   if (failure !== undefined) throw failure;
@@ -96,7 +102,7 @@ const prunePeriodMs = 30_000;
  * JetStream acknowledges before its disk has the fact. So a row stays 10 min, and when the stream turns out to be
  * another one, what the lost one took is published again.
  */
-export function outboxJob(ports: { outbox: OutboxStore; stream: FactStream }, log: Log): Job {
+export function outboxJob(ports: Pick<FactPorts, "outbox" | "stream">, log: Log): Job {
   return {
     name: "outbox",
     periodMs: prunePeriodMs,

@@ -1,7 +1,8 @@
 import { booleanText, setting } from "@millrace/base/config";
+import { failPointText } from "@millrace/base/fail-points";
 import { blobSettings } from "@millrace/blobs/settings";
 import { z } from "zod";
-import { type FailPoint, failPointText } from "./failpoints.ts";
+import { failPointNames, type WriterFailPoint } from "./failpoints.ts";
 
 const MiB = 1024 * 1024;
 
@@ -110,12 +111,11 @@ export const writerSettings = {
     },
     0,
   ),
-  failPoint: setting<FailPoint | undefined>(
+  failPoint: setting<WriterFailPoint | undefined>(
     {
       name: "FAIL_POINT",
-      schema: failPointText,
-      description:
-        "For tests: where in a commit or in housekeeping the writer kills itself, and at which visit.",
+      schema: failPointText(failPointNames),
+      description: "For tests: where the writer kills itself, and at which visit.",
     },
     undefined,
   ),

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from "@millrace/base/clock";
 import { readSettings } from "@millrace/base/config";
+import { noFailPoints } from "@millrace/base/fail-points";
 import { silentLog } from "@millrace/base/log";
 import { systemRandom } from "@millrace/base/random";
 import { blobSettings } from "@millrace/blobs/settings";
@@ -13,6 +14,7 @@ import { ThreadPool, type ThreadRunner } from "./thread-pool.ts";
 const MiB = 1024 * 1024;
 
 export const threadSettings: ThreadSettings = {
+  failPoint: undefined,
   natsUrl: "",
   nodeId: "node",
   blobs: readSettings(blobSettings, {}),
@@ -77,6 +79,7 @@ export class TestDoor {
       clock,
       random: systemRandom,
       log: silentLog,
+      points: noFailPoints,
       reach: options.reach === false ? noReach : { stream: true, trailers: true, ...options.reach },
     });
     return new TestDoor({ port: await door.start(), door, pool, writers, threads });

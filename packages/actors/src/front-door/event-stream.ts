@@ -3,6 +3,7 @@ import type { Clock } from "@millrace/base/clock";
 import type { Log } from "@millrace/base/log";
 import { readStreamId } from "@millrace/proto/bes/identity";
 import { type PeekedRequest, peekRequest } from "@millrace/proto/bes/peek";
+import type { IngestFailPoints } from "../fail-point-names.ts";
 import { type EndStatus, endStatus } from "../thread-messages.ts";
 import { AckQueue } from "./ack-queue.ts";
 import type { AccountHolder, ByteBudget, StreamAccount } from "./byte-budget.ts";
@@ -25,6 +26,7 @@ export interface StreamWorld {
   readonly clock: Clock;
   readonly log: Log;
   readonly limits: StreamLimits;
+  readonly points: IngestFailPoints;
   readonly isDraining: () => boolean;
   /** Calls `flush` of the stream at the end of the tick. */
   readonly flushSoon: (stream: EventStream) => void;
@@ -181,6 +183,7 @@ export class EventStream implements StreamCallSink, IngestListener, AccountHolde
       const acks = this.nextAcks(opened);
       if (acks === undefined) break;
       this.isAckReader = call.write(acks);
+      void this.world.points.reach("acks-sent");
     }
     if (opened.acks.length > ackBacklogMax && !this.isHeldByAcks) {
       this.isHeldByAcks = true;

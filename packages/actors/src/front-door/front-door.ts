@@ -2,6 +2,7 @@ import type { Clock } from "@millrace/base/clock";
 import type { Log } from "@millrace/base/log";
 import type { Random } from "@millrace/base/random";
 import type { Bus } from "@millrace/proto/bus";
+import type { IngestFailPoints } from "../fail-point-names.ts";
 import { type BudgetLimits, ByteBudget } from "./byte-budget.ts";
 import { EventStreams } from "./event-streams.ts";
 import { GrpcServer, type GrpcServerSettings } from "./grpc-server.ts";
@@ -24,6 +25,7 @@ export interface FrontDoorPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly points: IngestFailPoints;
   /** What `checkReach` found. */
   readonly reach: Reach;
 }
@@ -56,6 +58,7 @@ export class FrontDoor {
       keys: this.keys,
       clock,
       log,
+      points: ports.points,
       limits: {
         messageBytesMax: settings.grpc.messageBytesMax,
         outageHoldMaxMs: settings.outageHoldMaxMs,

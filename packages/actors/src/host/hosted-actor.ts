@@ -131,6 +131,7 @@ export class HostedActor {
           messageBytesMax: limits.messageBytesMax,
         };
         const bodies = await sealBodies(ports, seal, batch);
+        void ports.points.reach("sealed");
         if (this.actor.isRemoved) return;
         return this.askBatch(batch, bodies);
       } catch (error) {
@@ -164,6 +165,7 @@ export class HostedActor {
       message,
       onAnswer: (reply) => this.input((actor) => actor.batchAnswered(batch.first, reply)),
     });
+    void this.context.ports.points.reach("batch-sent");
   }
 
   private ask<Q, A>(what: {

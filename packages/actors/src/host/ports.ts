@@ -5,6 +5,7 @@ import type { Zstd } from "@millrace/base/zstd";
 import type { BlobStore } from "@millrace/blobs/blob-store";
 import type { Bus } from "@millrace/proto/bus";
 import type { LargeProjection, ProjectedLarge } from "../core/effects.ts";
+import type { IngestFailPoints } from "../fail-point-names.ts";
 import type { FromThread } from "../thread-messages.ts";
 
 /** Everything that a thread host needs of the world; the simulation hands in faulty ones. */
@@ -19,6 +20,7 @@ export interface HostPorts {
   readonly projectLarge: (large: LargeProjection) => Promise<ProjectedLarge>;
   /** To the front door. Buffers in the message may be transferred. */
   readonly post: (message: FromThread) => void;
+  readonly points: IngestFailPoints;
   /** Runs `action` after what is already waiting in this tick. */
   readonly soon: (action: () => void) => void;
 }

@@ -1,3 +1,4 @@
+import { noFailPoints } from "@millrace/base/fail-points";
 import { silentLog } from "@millrace/base/log";
 import { systemRandom } from "@millrace/base/random";
 import { ScriptedClock } from "@millrace/base/scripted-clock";
@@ -25,6 +26,7 @@ function hostWith(answer: IBatchReply) {
       log: silentLog,
       projectLarge: () => Promise.reject(new Error("no event here is large")),
       post: (message) => said.push(message),
+      points: noFailPoints,
       soon: (action) => action(),
     },
     {

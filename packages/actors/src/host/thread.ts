@@ -1,4 +1,5 @@
 import { systemClock } from "@millrace/base/clock";
+import { killingFailPoints } from "@millrace/base/fail-points";
 import { createLog } from "@millrace/base/log";
 import { systemRandom } from "@millrace/base/random";
 import { loadZstd } from "@millrace/base/zstd";
@@ -31,6 +32,7 @@ export default async function runThread({ port, settings }: ThreadStart): Promis
       blobs: await openBlobs(settings.blobs, { random: systemRandom, clock: systemClock }),
       projectLarge: large.project,
       post: (message: FromThread) => port.postMessage(message),
+      points: killingFailPoints(settings.failPoint),
       soon: (action) => setImmediate(action),
     },
     { nodeId: settings.nodeId, limits: { ...settings, heldDelayMs } },

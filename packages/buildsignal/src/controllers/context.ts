@@ -3,7 +3,7 @@ import { MillraceError } from "@millrace/base/errors";
 import type { Log } from "@millrace/base/log";
 import type { Random } from "@millrace/base/random";
 import type { ValidationRequest } from "../entities.ts";
-import type { FailPoints } from "../failpoints.ts";
+import type { SignalFailPoints } from "../failpoints.ts";
 import type { QueueDirectory } from "../queue-directory.ts";
 import type { StageMetrics } from "../stage-metrics.ts";
 import type { SignalStore } from "../store.ts";
@@ -17,7 +17,7 @@ export interface StageContext {
   readonly random: Random;
   readonly log: Log;
   readonly metrics: StageMetrics;
-  readonly points: FailPoints;
+  readonly points: SignalFailPoints;
   /** The stage's name in the request log. */
   readonly who: string;
 }

@@ -1,9 +1,9 @@
 import { MillraceError } from "@millrace/base/errors";
+import { noFailPoints } from "@millrace/base/fail-points";
 import { silentLog } from "@millrace/base/log";
 import type { Dice } from "../../../../test/sim/dice.ts";
 import type { StageContext } from "../controllers/context.ts";
 import { ingest } from "../controllers/ingest.ts";
-import { noFailPoints } from "../failpoints.ts";
 import { type ModelDatabase, modelStore } from "../model-store.fixture.ts";
 import { Consumers } from "../queue/consumers.ts";
 import type { QueueStore } from "../queue/message.ts";

@@ -12,6 +12,7 @@ import { noReach } from "@millrace/actors/front-door/reach";
 import { endStatus, eventOverheadBytes } from "@millrace/actors/thread-messages";
 import type { Clock } from "@millrace/base/clock";
 import { errorText, MillraceError } from "@millrace/base/errors";
+import { noFailPoints } from "@millrace/base/fail-points";
 import type { Log } from "@millrace/base/log";
 import type { Random } from "@millrace/base/random";
 import { readEnvelope } from "@millrace/proto/bep/envelope";
@@ -54,7 +55,15 @@ export async function besCapture(at: {
   };
   const { clock, random, log } = at;
   // No shortcut below gRPC: one local stream has no need of it.
-  const ports: FrontDoorPorts = { clock, random, log, bus: openBus, ingest, reach: noReach };
+  const ports: FrontDoorPorts = {
+    clock,
+    random,
+    log,
+    bus: openBus,
+    ingest,
+    reach: noReach,
+    points: noFailPoints,
+  };
   const door = new FrontDoor(doorSettings, ports);
   const port = await door.start();
   return {

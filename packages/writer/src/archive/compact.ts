@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { MillraceError } from "@millrace/base/errors";
 import { archiveKey } from "@millrace/blobs/blob-key";
 import { type BlobStore, readBlob } from "@millrace/blobs/blob-store";
-import type { FailPoints } from "../failpoints.ts";
+import type { WriterFailPoints } from "../failpoints.ts";
 import type { JobLease } from "../jobs.ts";
 import type { ArchivePlan, ArchiveStore, StoredPiece } from "./archive-store.ts";
 import { archiveLevel, type PackedArchive, type PackOrder, type SegmentToPack } from "./pack-archive.ts";
@@ -10,7 +10,7 @@ import { archiveLevel, type PackedArchive, type PackOrder, type SegmentToPack } 
 export interface CompactionPorts {
   readonly store: ArchiveStore;
   readonly blobs: BlobStore;
-  readonly points: FailPoints;
+  readonly points: WriterFailPoints;
   pack(order: PackOrder): Promise<PackedArchive>;
 }
 

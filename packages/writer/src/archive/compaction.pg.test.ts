@@ -1,4 +1,5 @@
 import { systemClock } from "@millrace/base/clock";
+import { noFailPoints } from "@millrace/base/fail-points";
 import { silentLog } from "@millrace/base/log";
 import { unpackFrames } from "@millrace/blobs/archive-frames";
 import { decodeArchiveIndex } from "@millrace/blobs/archive-index";
@@ -6,7 +7,6 @@ import { archiveKey } from "@millrace/blobs/blob-key";
 import { readStoredArchives } from "@millrace/db/verify-archives";
 import { readFrames } from "@millrace/proto/bep/frames";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { noFailPoints } from "../failpoints.ts";
 import { compactionJob } from "./compaction-job.ts";
 import { startPackPool } from "./pack-pool.ts";
 import { eventOf, lineOf, type StorageBench, storageBench } from "./storage.fixture.ts";

@@ -1,6 +1,6 @@
 import { errorText } from "@millrace/base/errors";
 import type { Log } from "@millrace/base/log";
-import type { FailPoints } from "../failpoints.ts";
+import type { WriterFailPoints } from "../failpoints.ts";
 import type { Job, JobLease } from "../jobs.ts";
 import type { DayPartition, DayStore } from "./day-store.ts";
 
@@ -11,7 +11,7 @@ export const keptDays = 1;
 
 export interface DayPorts {
   readonly store: DayStore;
-  readonly points: FailPoints;
+  readonly points: WriterFailPoints;
   readonly log: Log;
   /** Archives an attempt that has ended; may fail. */
   compact(attemptId: number, lease: JobLease): Promise<unknown>;

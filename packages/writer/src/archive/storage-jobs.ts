@@ -2,7 +2,7 @@ import type { Clock } from "@millrace/base/clock";
 import type { Log } from "@millrace/base/log";
 import type { Metrics } from "@millrace/base/metrics";
 import type { OwnedBlobStore } from "@millrace/blobs/blob-store";
-import type { FailPoints } from "../failpoints.ts";
+import type { WriterFailPoints } from "../failpoints.ts";
 import type { Job } from "../jobs.ts";
 import { type FindingKind, findingKinds } from "../verify/finding.ts";
 import { verifyJob } from "../verify/verify-job.ts";
@@ -59,7 +59,7 @@ export interface StoragePorts extends Omit<Storage, "blobs"> {
   readonly days: DayStore;
   readonly retention: RetentionStore;
   readonly blobs: OwnedBlobStore;
-  readonly points: FailPoints;
+  readonly points: WriterFailPoints;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: StorageMetrics;

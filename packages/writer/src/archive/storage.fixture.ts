@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@millrace/base/clock";
+import { noFailPoints } from "@millrace/base/fail-points";
 import { silentLog } from "@millrace/base/log";
 import { systemRandom } from "@millrace/base/random";
 import { loadZstd, type Zstd } from "@millrace/base/zstd";
@@ -11,7 +12,7 @@ import { connect, type Database } from "@millrace/db/connect";
 import { frameMessage } from "@millrace/proto/bep/frames";
 import { Carry } from "@millrace/proto/pipeline";
 import { type WriterBench, writerBench } from "../database.fixture.ts";
-import { type FailPoints, noFailPoints } from "../failpoints.ts";
+import type { WriterFailPoints } from "../failpoints.ts";
 import type { JobLease } from "../jobs.ts";
 import { pgArchiveStore } from "../statements/archives.ts";
 import { pgDayStore } from "../statements/days.ts";
@@ -34,8 +35,8 @@ export interface StorageBench {
   lease(name: string): Promise<JobLease>;
   /** Commits events `first` … `last` and log lines for them, as the writer does; answers the attempt. */
   commit(batch: TestBatch): Promise<number>;
-  compact(attemptId: number, points?: FailPoints): Promise<number>;
-  dropDays(points?: FailPoints): Promise<void>;
+  compact(attemptId: number, points?: WriterFailPoints): Promise<number>;
+  dropDays(points?: WriterFailPoints): Promise<void>;
   /** Everything that `millrace verify --deep` finds. */
   findings(): Promise<string[]>;
   /** Sets the database's clock. */

@@ -1,11 +1,11 @@
 import { systemClock } from "@millrace/base/clock";
+import { noFailPoints } from "@millrace/base/fail-points";
 import { silentLog } from "@millrace/base/log";
 import { systemRandom } from "@millrace/base/random";
 import { openLane } from "@millrace/db/lane";
 import { expect, test } from "vitest";
 import { type BreakingProxy, breakingProxy } from "../../../../db/src/breaking-proxy.fixture.ts";
 import { type WriterBench, writerBench } from "../database.fixture.ts";
-import { noFailPoints } from "../failpoints.ts";
 import { runGroupCommit } from "../group-commit.ts";
 import { Inbox } from "../inbox.ts";
 import { noMetrics } from "../metrics.ts";

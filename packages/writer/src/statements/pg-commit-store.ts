@@ -1,7 +1,7 @@
 import type { Executor } from "@millrace/db/connect";
 import { databaseFailure } from "@millrace/db/errors";
 import type { Lane } from "@millrace/db/lane";
-import type { FailPoints } from "../failpoints.ts";
+import type { WriterFailPoints } from "../failpoints.ts";
 import type { CommitStore, CommitTx } from "../store.ts";
 import { insertAttempts, lockAttempts, recordHoles, takeOver } from "./attempts.ts";
 import { type ColumnStatement, runColumns } from "./column-statement.ts";
@@ -12,7 +12,7 @@ import { advanceFence, lockPositions, releaseStreams } from "./positions.ts";
 import { writeEventSegments, writeLogSegments } from "./segments.ts";
 
 /** The writer's port on PostgreSQL: transactions of one lane. */
-export function pgCommitStore(lane: Lane, points: FailPoints): CommitStore {
+export function pgCommitStore(lane: Lane, points: WriterFailPoints): CommitStore {
   const steps = {
     sent: () => points.reach("commit-sent"),
     answered: () => points.reach("commit-answered"),
