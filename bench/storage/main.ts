@@ -3,6 +3,7 @@
  * archives all of them, drops the day, vacuums, and weighs tables, indexes, TOAST and blobs. One line of JSON.
  */
 import { systemClock } from "@millrace/base/clock";
+import { noFailPoints } from "@millrace/base/fail-points";
 import { silentLog } from "@millrace/base/log";
 import { systemRandom } from "@millrace/base/random";
 import { openDiskStore } from "@millrace/blobs/disk-store";
@@ -12,7 +13,6 @@ import { ensurePartitions } from "@millrace/db/partitions";
 import { compactAttempt } from "@millrace/writer/archive/compact";
 import { dropPastDays } from "@millrace/writer/archive/drop-days";
 import { startPackPool } from "@millrace/writer/archive/pack-pool";
-import { noFailPoints } from "@millrace/writer/failpoints";
 import { pgArchiveStore } from "@millrace/writer/statements/archives";
 import { pgDayStore } from "@millrace/writer/statements/days";
 import { pgJobLeases } from "@millrace/writer/statements/job-leases";
