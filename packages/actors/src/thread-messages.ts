@@ -61,12 +61,18 @@ export interface DrainMessage {
   readonly kind: "drain";
 }
 
+/** Fail as a defect would make you fail: for tests. */
+export interface CrashMessage {
+  readonly kind: "crash";
+}
+
 export type ToThread =
   | ConnectedMessage
   | EventsMessage
   | LargeEventMessage
   | ConnectionStateMessage
-  | DrainMessage;
+  | DrainMessage
+  | CrashMessage;
 
 /** Acks up to and including `acked to` of each connection, and bytes whose events need no memory any more. */
 export interface AcksMessage {

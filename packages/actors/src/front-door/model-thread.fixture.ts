@@ -129,6 +129,8 @@ export class ModelThread {
       }
       case "drain":
         return this.drain();
+      case "crash":
+        return this.die("a test has this thread fail");
     }
   }
 

@@ -63,6 +63,11 @@ export class ThreadLink {
     this.post({ kind: "drain" });
   }
 
+  /** For tests. */
+  crash(): void {
+    this.post({ kind: "crash" });
+  }
+
   /** The thread is gone: every connection that it had is told so. */
   lose(): void {
     if (this.isClosed) return;

@@ -80,10 +80,10 @@ export class ThreadPool implements Ingest {
     return () => slot.waiting.delete(action);
   }
 
-  /** Kills a thread as a crash would, for tests. False when there is no such thread. */
+  /** Has a thread fail as a defect would, for tests. False when there is no such thread. */
   crash(index: number): boolean {
     const slot = this.slots[index];
-    slot?.kill.abort();
+    slot?.link?.crash();
     return slot !== undefined;
   }
 

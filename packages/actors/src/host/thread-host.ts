@@ -49,6 +49,7 @@ export class ThreadHost {
       case "broken":
         return this.byConnection.get(message.connection)?.input((actor) => actor.break());
       case "drain":
+      case "crash":
         return;
       default:
         return unreachable(message);
