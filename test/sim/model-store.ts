@@ -31,7 +31,7 @@ export function modelStore(world: {
       let result: T;
       try {
         await roundTrip();
-        result = await work(new ModelTx({ database, transaction, roundTrip, script }));
+        result = await work(new ModelTx({ database, transaction, roundTrip }));
         if (happens(0.03)) {
           faults.met("transaction-aborted");
           throw retryable("40001", "could not serialize access");

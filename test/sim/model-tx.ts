@@ -22,25 +22,21 @@ import type {
   TakeOver,
 } from "@millrace/writer/store";
 import type { ModelDatabase, PositionRow, Transaction } from "./model-database.ts";
-import type { Script } from "./script.ts";
 
 /** The statements of one transaction on the model database; each costs a round trip. */
 export class ModelTx implements CommitTx {
   private readonly database: ModelDatabase;
   private readonly transaction: Transaction;
   private readonly roundTrip: () => Promise<void>;
-  private readonly script: Script;
 
   constructor(on: {
     database: ModelDatabase;
     transaction: Transaction;
     roundTrip: () => Promise<void>;
-    script: Script;
   }) {
     this.database = on.database;
     this.transaction = on.transaction;
     this.roundTrip = on.roundTrip;
-    this.script = on.script;
   }
 
   async lockAttempts(keys: readonly StreamKey[]): Promise<LockedKey[]> {
@@ -56,11 +52,14 @@ export class ModelTx implements CommitTx {
 
   async insertAttempts(attempts: readonly NewAttempt[]): Promise<InsertedAttempt[]> {
     const inserted: InsertedAttempt[] = [];
-    for (const attempt of attempts) {
+    // In the order of keys, as the statement does: two that wait for each other would wait for ever.
+    const inOrder = [...attempts].sort((a, b) => (uniqueOf(a) < uniqueOf(b) ? -1 : 1));
+    for (const attempt of inOrder) {
       await this.roundTrip();
-      const unique = `${attempt.key.project}/${attempt.key.invocationId}#${attempt.attempt}`;
+      const unique = uniqueOf(attempt);
       // A unique key that another transaction is inserting is waited for, as PostgreSQL does.
-      while (this.database.isHeldByOther(unique, this.transaction)) await this.script.sleep(1);
+      // Who is killed while it waits never comes back: it must not take the key, nobody would give it up.
+      while (this.database.isHeldByOther(unique, this.transaction)) await this.roundTrip();
       if (this.exists(attempt)) continue;
       this.database.hold(unique, this.transaction);
       const attemptId = this.transaction.insert(attempt);
@@ -217,4 +216,8 @@ function candidateOf(row: PositionRow): Candidate {
     endedRecently: finished,
     live: !finished && !row.isReleased,
   };
+}
+
+function uniqueOf({ key, attempt }: NewAttempt): string {
+  return `${key.project}/${key.invocationId}#${attempt}`;
 }
