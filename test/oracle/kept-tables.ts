@@ -14,9 +14,23 @@ export async function keepTables(executor: Executor): Promise<void> {
 
 /** Makes the tables as they were kept. */
 export async function restoreTables(executor: Executor): Promise<void> {
-  const statements = tables.flatMap((table) => [
-    `delete from public.${table}`,
-    `insert into public.${table} overriding system value table kept.${table}`,
-  ]);
+  const columns = await writableColumns(executor);
+  const statements = tables.flatMap((table) => {
+    const names = columns.get(table) ?? "";
+    return [
+      `delete from public.${table}`,
+      `insert into public.${table} (${names}) overriding system value select ${names} from kept.${table}`,
+    ];
+  });
   await executor.unsafe(statements.join(";"));
+}
+
+/** Of each table all columns but the generated ones, as a list in SQL. */
+async function writableColumns(executor: Executor): Promise<ReadonlyMap<string, string>> {
+  const rows = await executor.unsafe(`
+select c.relname as table, string_agg(quote_ident(a.attname), ', ' order by a.attnum) as columns
+from pg_class c join pg_attribute a on a.attrelid = c.oid
+where c.relnamespace = 'public'::regnamespace and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+group by c.relname`);
+  return new Map(rows.map((row) => [String(row["table"]), String(row["columns"])]));
 }
