@@ -70,7 +70,9 @@ test("one line tells the addresses; a build goes in, comes out the same and is w
   expect((await exported(storedId)).equals(expectedFile())).toBe(true);
   expect(await runMillrace("verify", "--deep", "--data-dir", dataDir)).toMatchObject({
     exitCode: 0,
-    out: expect.stringMatching(/^1 attempts checked, \d+ segments unpacked: all is whole\.\n$/),
+    out: expect.stringMatching(
+      /^1 attempts checked, \d+ segments and \d+ archives unpacked: all is whole\.\n$/,
+    ),
   });
   const doctor = await runMillrace("doctor", "--json", "--data-dir", dataDir);
   const troubles = JSON.parse(doctor.out).filter((check: { level: string }) => check.level === "fail");
