@@ -130,6 +130,15 @@ test("a hold is a barrier, comes when it is due and never counts", async () => {
   expect(await one()).toMatchObject({ messageId: "1", holds: 1, heldForMs: 5_000 });
 });
 
+test("what is published behind a hold waits for it", async () => {
+  await publish({ id: "1" });
+  await finish(await one(), hold(5_000));
+  await publish({ id: "2" });
+  expect(await claim()).toEqual([]);
+  await pass(5_000);
+  expect((await one()).messageId).toBe("1");
+});
+
 test("a hold forgets the failures before it", async () => {
   await publish({ id: "m" });
   await finish(await one(), retry(0));
