@@ -19,6 +19,7 @@ export default defineConfig({
             "{packages/*,db}/src/**/*.test.ts",
             "{packages/*,db}/src/**/*.prop.test.ts",
             "test/model/**/*.test.ts",
+            "test/scrub/search/**/*.test.ts",
             "bench/**/*.test.ts",
             "scripts/**/*.test.ts",
           ],
@@ -78,7 +79,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "system",
-          include: ["test/{golden,e2e,browser,tools}/**/*.test.ts"],
+          include: ["test/{golden,e2e,browser,tools}/**/*.test.ts", "test/scrub/*.test.ts"],
           exclude: ignored,
           globalSetup: ["test/services/global-setup.ts"],
           fileParallelism: false,
