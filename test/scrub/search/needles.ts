@@ -69,5 +69,5 @@ function slotOf(lastFour: number): number {
 }
 
 function latin1(bytes: Uint8Array, from: number): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + from, windowBytes).latin1Slice();
+  return Buffer.from(bytes.buffer, bytes.byteOffset + from, windowBytes).toString("latin1");
 }

@@ -64,7 +64,7 @@ test.each(pairs)("a needle in %s around %s is found", (outer, inner) => {
 
 test("a needle under everything is found, and told how", () => {
   const all = ["JSON string", "base64", "protobuf", "zstd", "hex", "percent"];
-  const bytes = all.reduce((inner, name) => (wrappings[name] ?? around)(inner), ascii);
+  const bytes = all.reduce<Buffer>((inner, name) => (wrappings[name] ?? around)(inner), ascii);
   expect(found(bytes)).toEqual(["here > percent > hex > zstd > base64 > escapes"]);
 });
 

@@ -28,7 +28,7 @@ export function unwrap(bytes: Uint8Array): Unwrapped {
     else layers.push({ how: "zstd", bytes: content });
   }
   layers.push(...gzipMembers(bytes));
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).latin1Slice();
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
   layers.push(...base64Runs(text), ...hexRuns(text));
   if (/%[0-9A-Fa-f]{2}/.test(text)) layers.push({ how: "percent", bytes: percentDecoded(text) });
   if (/\\[^\s]/.test(text)) {
@@ -112,7 +112,7 @@ function unescaped(text: string, characters: "utf8" | "latin1"): Uint8Array {
     (whole, unicode: string, hex: string, octal: string, letter: string) => {
       if (unicode !== undefined) {
         const bytes = Buffer.from(String.fromCharCode(Number.parseInt(unicode, 16)), characters);
-        return bytes.latin1Slice();
+        return bytes.toString("latin1");
       }
       if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
       if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 255);

@@ -106,6 +106,7 @@ export const byteOf = {
   dot: 46,
   slash: 47,
   colon: 58,
+  less: 60,
   equals: 61,
   greater: 62,
   question: 63,

@@ -18,6 +18,7 @@ const credentialPart =
 /** Words that say it only as words of their own: GITHUB_PAT, but not PATH. */
 const credentialWord = /(?:^|[_.-])(?:pat|pwd|cred|creds|dsn|otp|sas|sig)(?:$|[_.-])/;
 const keyEnding = /(?:^|[_.-])key$/;
+const passEnding = /_(?:pass|pw)$/;
 const endingWord = /(?:^|[_.-])(?:pat|pwd)$/;
 
 // The shell's working directories; a desktop's session, which is no login.
@@ -63,7 +64,9 @@ function judge(name: string): NameJudgement {
   return {
     ends: !exempt && (credentialEnding.test(compact) || endingWord.test(lower)),
     contains:
-      !exempt && (credentialPart.test(compact) || credentialWord.test(lower) || keyEnding.test(lower)),
+      !exempt &&
+      (credentialPart.test(compact) ||
+        [credentialWord, keyEnding, passEnding].some((pattern) => pattern.test(lower))),
     environmentStyle: /^[A-Z][A-Z0-9_]*$/.test(name),
     queryOnly: queryNames.test(lower),
     wholeLine: wholeLineHeaders.test(compact),

@@ -15,7 +15,7 @@ import { type Rule, type ScanMode, TextScan } from "./text-scan.ts";
 const nameMarkers = [
   ..."toke secr assw assp assc auth sess cook cred bear gnat".split(" "),
   ..."ikey skey tkey ekey gkey nkey hkey ykey rkey _key -key .key key=".split(" "),
-  ..."_pwd -pwd .pwd pwd= pwd: pwd\" pwd' jwt= jwt: jwt\" jwt' _jwt -jwt".split(" "),
+  ..."_pw _pas -pwd .pwd pwd= pwd: pwd\" pwd' jwt= jwt: jwt\" jwt' _jwt -jwt".split(" "),
   ..."_pat -pat pat= pat: pat\" pat' dsn= _dsn _otp otp= _sas sas= sig= _sig".split(" "),
 ];
 

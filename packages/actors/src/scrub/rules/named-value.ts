@@ -3,7 +3,14 @@ import { judgeName, type NameJudgement } from "../credential-names.ts";
 import { type Continuation, continuation, quoted, secretKind } from "../secret-kind.ts";
 import type { TextScan } from "../text-scan.ts";
 import { beginsPem } from "./pem.ts";
-import { awaitsQuote, enclosingQuote, openingQuote, passBlanks, passColour } from "./quotes.ts";
+import {
+  awaitsQuote,
+  enclosingQuote,
+  openingQuote,
+  passBlanks,
+  passColour,
+  passEncodedQuote,
+} from "./quotes.ts";
 import { endOfScheme, judgeValue } from "./value-judgement.ts";
 
 const nameBytesMax = 64;
@@ -19,7 +26,7 @@ interface Assignment {
   readonly nameFrom: number;
   /** The name is in quotes, as in JSON. */
   readonly quotedName: boolean;
-  readonly separator: "=" | ":" | " ";
+  readonly separator: "=" | ":" | " " | ">";
   /** White space stands between name, separator and value. */
   readonly spaced: boolean;
   readonly valueFrom: number;
@@ -31,7 +38,7 @@ interface Assignment {
 
 /**
  * A marker within a name that may stand for a credential (`toke`, `pwd=`): `NAME=value`, `"name": "value"`,
- * `Header-Name: value`, `--name value`, `?name=value`.
+ * `Header-Name: value`, `--name value`, `?name=value`, `<name>value</name>`, `login somebody password value`.
  */
 export function namedValue(scan: TextScan, at: number): void {
   const assignment = readAssignment(scan, at);
@@ -52,27 +59,28 @@ function readAssignment(scan: TextScan, at: number): Assignment | undefined {
   const { bytes, to } = scan;
   const nameTo = runEnd(bytes, { from: at, to: Math.min(to, at + nameBytesMax), bits: inName });
   if (nameTo === to) return undefined;
-  const closing = openingQuote(scan, passColour(scan, nameTo));
-  const afterName = closing?.behind ?? passColour(scan, nameTo);
+  const { afterName, quotedName } = endOfQuotedName(scan, nameTo);
   const separatorAt = passBlanks(scan, afterName);
   if (separatorAt >= to) return undefined;
   const nameFrom = startOfName(scan, at);
-  const isFlag = bytes[nameFrom] === byteOf.dash && bytes[nameFrom + 1] === byteOf.dash;
-  const mayBeFlag = (isFlag || scan.rough) && closing === undefined && separatorAt > afterName;
-  const separator = separatorOf(scan, separatorAt, mayBeFlag);
+  const mayStandAlone =
+    !quotedName && separatorAt > afterName && (scan.rough || mayBeApart(scan, nameFrom, nameTo));
+  const separator = separatorOf(scan, separatorAt, { mayStandAlone, tagged: isTag(scan, nameFrom) });
   if (separator === undefined) return undefined;
   const behind = separator === " " ? separatorAt : behindSeparator(scan, separatorAt);
   const blanksTo = passBlanks(scan, behind);
-  const valueFrom = passColour(scan, blanksTo);
+  const valueFrom = quotedName
+    ? passEncodedQuote(scan, passColour(scan, blanksTo))
+    : passColour(scan, blanksTo);
   if (valueFrom >= to) return undefined;
   const text = latin1(bytes, nameFrom, nameTo);
   const before = nameFrom > scan.from ? (bytes[nameFrom - 1] as number) : 0;
   return {
     name: judgeName(text.replace(/^-+/, "")),
     nameFrom,
-    quotedName: closing !== undefined,
+    quotedName,
     separator,
-    spaced: separatorAt > afterName || blanksTo > behind,
+    spaced: separatorAt > afterName || blanksTo > behind || separator === ">",
     valueFrom,
     header: text.includes("-") && !text.startsWith("-"),
     ofEnvironmentFlag: followsEnvironmentFlag(scan, nameFrom),
@@ -82,21 +90,48 @@ function readAssignment(scan: TextScan, at: number): Assignment | undefined {
   };
 }
 
-function separatorOf(scan: TextScan, at: number, mayBeFlag: boolean): Assignment["separator"] | undefined {
+/** A quote behind the name, as in JSON, also in JSON within a URL. */
+function endOfQuotedName(scan: TextScan, nameTo: number): { afterName: number; quotedName: boolean } {
+  const uncoloured = passColour(scan, nameTo);
+  const behind = openingQuote(scan, uncoloured)?.behind ?? passEncodedQuote(scan, uncoloured);
+  return { afterName: behind, quotedName: behind > uncoloured };
+}
+
+/** The value may follow without a separator: of a flag, or of the password in a line of .netrc. */
+function mayBeApart(scan: TextScan, nameFrom: number, nameTo: number): boolean {
+  if (scan.bytes[nameFrom] === byteOf.dash) return scan.bytes[nameFrom + 1] === byteOf.dash;
+  if (latin1(scan.bytes, nameFrom, nameTo) !== "password") return false;
+  const before = latin1(scan.bytes, Math.max(scan.from, nameFrom - netrcBytesMax), nameFrom);
+  return /(?:^|[\s])login[ \t]+[^\s]+\s+$/.test(before);
+}
+
+const netrcBytesMax = 96;
+
+/** `<password>` */
+function isTag(scan: TextScan, nameFrom: number): boolean {
+  return nameFrom > scan.from && scan.bytes[nameFrom - 1] === byteOf.less;
+}
+
+function separatorOf(
+  scan: TextScan,
+  at: number,
+  name: { mayStandAlone: boolean; tagged: boolean },
+): Assignment["separator"] | undefined {
   const byte = scan.bytes[at];
-  if (byte === byteOf.equals || isEncodedEquals(scan, at)) return "=";
-  if (byte === byteOf.colon) return ":";
-  return mayBeFlag && byte !== byteOf.dash ? " " : undefined;
+  if (byte === byteOf.equals || isEncoded(scan, at, equalsCode)) return "=";
+  if (byte === byteOf.colon || isEncoded(scan, at, colonCode)) return ":";
+  if (byte === byteOf.greater && name.tagged) return ">";
+  return name.mayStandAlone && byte !== byteOf.dash ? " " : undefined;
 }
 
-/** `%3D` */
-function isEncodedEquals(scan: TextScan, at: number): boolean {
-  return (
-    scan.bytes[at] === byteOf.percent && /^%3d$/i.test(latin1(scan.bytes, at, Math.min(at + 3, scan.to)))
-  );
+const equalsCode = /^%3d$/i;
+const colonCode = /^%3a$/i;
+
+function isEncoded(scan: TextScan, at: number, code: RegExp): boolean {
+  return scan.bytes[at] === byteOf.percent && code.test(latin1(scan.bytes, at, Math.min(at + 3, scan.to)));
 }
 
-/** Behind `=`, `:`, `:=`, `=>` or `%3D`. */
+/** Behind `=`, `:`, `:=`, `=>`, `>`, `%3D` or `%3A`. */
 function behindSeparator(scan: TextScan, at: number): number {
   if (scan.bytes[at] === byteOf.percent) return at + 3;
   const next = scan.bytes[at + 1];

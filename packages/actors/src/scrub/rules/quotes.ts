@@ -47,6 +47,15 @@ export function passBlanks(scan: TextScan, at: number): number {
   return runEnd(scan.bytes, { from: at, to: Math.min(scan.to, at + blanksMax), bits: isBlank });
 }
 
+/** Behind the `%22` or `%27` at `at`, if it is one: a quote in a URL. */
+export function passEncodedQuote(scan: TextScan, at: number): number {
+  if (scan.bytes[at] !== byteOf.percent || at + 3 > scan.to || scan.bytes[at + 1] !== digitTwo) return at;
+  return scan.bytes[at + 2] === digitTwo || scan.bytes[at + 2] === digitSeven ? at + 3 : at;
+}
+
+const digitTwo = 0x32;
+const digitSeven = 0x37;
+
 /** Behind the colour codes (`ESC[31m`) at `at`, if any. */
 export function passColour(scan: TextScan, at: number): number {
   let index = at;

@@ -112,6 +112,18 @@ const shapes: readonly Shape[] = [
   { literal: "lin_api_", body: inAlphanumeric, min: 20 },
   ...["shpat_", "shpss_", "shpca_"].map((literal) => ({ literal, body: inAlphanumeric, min: 20 })),
   ...["sntrys_", "sntryu_"].map((literal) => ({ literal, body: inWord, min: 20 })),
+  // Atlassian; Grafana; Doppler; RubyGems; Pulumi; Figma; NVIDIA; Groq; CircleCI; Square.
+  ...["ATATT3x", "ATCTT3x"].map((literal) => ({ literal, body: inKey, min: 20 })),
+  ...["glsa_", "glc_"].map((literal) => ({ literal, body: inWord, min: 20 })),
+  ...["dp.pt.", "dp.st."].map((literal) => ({ literal, body: inDottedKey, min: 30, kind: dottedKey })),
+  { literal: "rubygems_", body: inAlphanumeric, min: 30 },
+  { literal: "pul-", body: inAlphanumeric, min: 30, check: "digit", beginsWord: true },
+  { literal: "figd_", body: inKey, min: 20 },
+  { literal: "nvapi-", body: inKey, min: 30 },
+  { literal: "gsk_", body: inAlphanumeric, min: 30, beginsWord: true },
+  { literal: "CCIPAT_", body: inWord, min: 20 },
+  ...["sq0atp-", "sq0csp-"].map((literal) => ({ literal, body: inKey, min: 20 })),
+  { literal: "lin_oauth_", body: inAlphanumeric, min: 20 },
   { literal: "tskey-", body: inKey, min: 16, check: "digit" },
   { literal: "millrace_", body: inKey, min: 20, check: "digit" },
 ];
