@@ -136,10 +136,11 @@ describe("the ingest process", () => {
     expect(bazel.acks).toEqual(numbers(1, acked));
     expect(model.stored.get("a")?.committed).toBeGreaterThanOrEqual(acked);
     const again = new StreamClient((await ready(start())).grpcPort);
-    again.send(...sent.slice(acked));
+    // One acked event comes again: a stream without any would be refused, and all 300 may have been acked.
+    again.send(...sent.slice(acked - 1));
     again.halfClose();
     expect((await again.ended).code).toBe(0);
-    expect(again.acks).toEqual(numbers(acked + 1, 300));
+    expect(again.acks).toEqual(numbers(acked, 300));
     expect(model.stored.get("a")).toMatchObject({ committed: 300, finished: true });
   });
 
