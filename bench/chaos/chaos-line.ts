@@ -4,7 +4,10 @@ import type { Fault, FaultName } from "./fault.ts";
 import { acksOutside, acksWithin, nextCommitMs } from "./outages.ts";
 
 /** One run of chaos, as it is appended to `bench/results/chaos.jsonl`. */
-export interface ChaosLine extends Origin, LoadFigures, OutageFigures, OracleFigures {}
+export interface ChaosLine extends Origin, LoadFigures, OutageFigures, OracleFigures {
+  /** How often a process died at which fail point. */
+  readonly diedAt: Readonly<Record<string, number>>;
+}
 
 export interface OutageFigures {
   /** Acks that arrived when no fault was going on, nor had been for 10 s. */

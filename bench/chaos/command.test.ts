@@ -19,3 +19,8 @@ test("faults are selected by name, in the order given", () => {
 test.each([[["--faults", "flood"]], [["--minutes", "x"]], [["--what"]]])("%j makes no sense", (args) => {
   expect(() => parseChaosCommand(args)).toThrow(UsageError);
 });
+
+test("at fail points the processes die by themselves, unless faults are asked for beside", () => {
+  expect(parseChaosCommand(["--fail-points"])).toMatchObject({ faults: [], atFailPoints: true });
+  expect(parseChaosCommand(["--fail-points", "--faults", "cut"])).toMatchObject({ faults: ["cut"] });
+});

@@ -5,6 +5,8 @@ import { type FaultName, faultNames } from "./fault.ts";
 export const usage = `usage: pnpm bench chaos [options]
   --minutes M            of faults (7)
   --faults A,B           those only, in this order: ${faultNames.join(", ")}
+  --fail-points          instead: each process kills itself at one of its fail points, chosen by chance, 20 s after it
+                         began and again
   --streams N            uploads at the same time, one in ten over connections that are cut (1000)
   --events-per-second R  that all of them send together: about half of what a flat-out run does (38000)
   --warm-up S            seconds before the faults (30)
@@ -13,7 +15,9 @@ export const usage = `usage: pnpm bench chaos [options]
   --no-record            prints the line, but does not append it to bench/results`;
 
 export interface ChaosCommand {
+  /** None: the processes die by themselves. */
   readonly faults: readonly FaultName[];
+  readonly atFailPoints: boolean;
   readonly seconds: number;
   readonly streams: number;
   readonly eventsPerSecond: number;
@@ -27,7 +31,8 @@ export interface ChaosCommand {
 export function parseChaosCommand(args: readonly string[]): ChaosCommand {
   const values = parseValues(args);
   return {
-    faults: values.faults === undefined ? inTurn : values.faults.split(",").map(faultNamed),
+    faults: faultsOf(values),
+    atFailPoints: values["fail-points"],
     seconds: numberOf("minutes", values.minutes) * 60,
     streams: numberOf("streams", values.streams),
     eventsPerSecond: numberOf("events-per-second", values["events-per-second"]),
@@ -45,6 +50,11 @@ const inTurn: readonly FaultName[] = [
   ...(["kill-ingest", "stop-nats", "kill-postgres", "stop-ingest", "kill-nats"] as const),
 ];
 
+function faultsOf(values: { faults?: string; "fail-points": boolean }): readonly FaultName[] {
+  if (values.faults !== undefined) return values.faults.split(",").map(faultNamed);
+  return values["fail-points"] ? [] : inTurn;
+}
+
 function faultNamed(text: string): FaultName {
   const fault = faultNames.find((name) => name === text);
   if (fault === undefined) throw new UsageError(`there is no fault ${JSON.stringify(text)}`);
@@ -58,6 +68,7 @@ function parseValues(args: readonly string[]) {
       options: {
         minutes: { type: "string", default: "7" },
         faults: { type: "string" },
+        "fail-points": { type: "boolean", default: false },
         streams: { type: "string", default: "1000" },
         "events-per-second": { type: "string", default: "38000" },
         "warm-up": { type: "string", default: "30" },

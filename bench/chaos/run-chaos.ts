@@ -11,6 +11,7 @@ import { originOf } from "../scenario/origin.ts";
 import { loadFigures, oracleFigures } from "../scenario/result-line.ts";
 import { type ChaosLine, outageFigures, silenceMsMin } from "./chaos-line.ts";
 import type { ChaosCommand } from "./command.ts";
+import { FailPointDeaths, failPointEnvironment } from "./fail-point-deaths.ts";
 import type { Fault } from "./fault.ts";
 import { faultActs } from "./fault-acts.ts";
 import { takeTurns } from "./fault-turns.ts";
@@ -19,13 +20,15 @@ type Tell = (text: string) => void;
 
 /** Uploads real and tiny builds by turns at a fixed rate while things break, then asks the oracle about all of it. */
 export async function runChaos(command: ChaosCommand, tell: Tell): Promise<ChaosLine> {
+  const deaths = new FailPointDeaths();
   const millrace = await startMillrace({
     keeps: command.keeps,
-    environment: { MILLRACE_FAIL_POINTS: "true" },
+    environment: { MILLRACE_FAIL_POINTS: "true", ...(command.atFailPoints && failPointEnvironment) },
+    onLine: (line) => deaths.hear(line),
   });
   try {
     if (command.keeps) tell(`keeps ${millrace.dataDir}`);
-    return await breakAndCheck(command, { millrace, tell });
+    return { ...(await breakAndCheck(command, { millrace, tell })), diedAt: deaths.counts };
   } catch (error) {
     tell(millrace.log());
     throw error;
@@ -37,7 +40,7 @@ export async function runChaos(command: ChaosCommand, tell: Tell): Promise<Chaos
 async function breakAndCheck(
   command: ChaosCommand,
   { millrace, tell }: { millrace: Millrace; tell: Tell },
-): Promise<ChaosLine> {
+): Promise<Omit<ChaosLine, "diedAt">> {
   const { databaseUrl, blobDirectory: blobDir } = millrace.addresses;
   const logs = ["direct.log", "cut.log"].map((name) => path.join(millrace.dataDir, name));
   const relay = await startRelay(millrace.grpcAddress);

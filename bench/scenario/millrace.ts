@@ -34,6 +34,8 @@ const writers = ["writer-1", "writer-2"] as const;
 export async function startMillrace(of: {
   readonly keeps: boolean;
   readonly environment?: Readonly<Record<string, string>>;
+  /** Each line that one of its processes writes. */
+  readonly onLine?: (line: string) => void;
 }): Promise<Millrace> {
   const dataDir = await mkdtemp(path.join(tmpdir(), "millrace-bench-"));
   const lines: string[] = [];
@@ -43,6 +45,7 @@ export async function startMillrace(of: {
     args: [program, "up", "--data-dir", dataDir, "--grpc-port", "0", "--http-port", "0", "--json"],
     environment: { HOME: dataDir, MILLRACE_WRITER_OPS_PORT: String(writerOpsPort), ...of.environment },
     onLine: (line) => {
+      of.onLine?.(line);
       lines.push(line);
       if (lines.length > logLinesMax) lines.shift();
     },

@@ -1,5 +1,7 @@
+import { writeSync } from "node:fs";
 import { z } from "zod";
-import { delay, systemClock } from "./clock.ts";
+import { type Clock, delay, systemClock } from "./clock.ts";
+import { type Random, systemRandom } from "./random.ts";
 
 /** Places at which a test can have a process killed, by name. */
 export interface FailPoints<Name extends string> {
@@ -10,50 +12,67 @@ export interface FailPoints<Name extends string> {
 /** Production: nothing ever happens. */
 export const noFailPoints: FailPoints<string> = { reach: () => {} };
 
-/** Where to die, and at which visit, the first being 1. */
+/** Where to die: at one of `names`, by chance, at the given visit of it, the first being 1, once `afterMs` are over. */
 export interface FailPoint<Name extends string> {
-  readonly name: Name;
+  readonly names: readonly Name[];
   readonly visit: number;
+  readonly afterMs: number;
 }
 
-/** Reads `after-copy` or, for the third visit, `after-copy:3`. */
+/** Reads `after-copy`; `after-copy:3`, the third visit; `after-copy|commit-sent@20`, one of them, 20 s after the start. */
 export function failPointText<Name extends string>(names: readonly Name[]) {
+  const one = `(?:${names.join("|")})`;
   return z
     .string()
-    .regex(new RegExp(`^(${names.join("|")})(:[1-9]\\d*)?$`), `one of ${names.join(", ")}`)
+    .regex(new RegExp(`^${one}(\\|${one})*(:[1-9]\\d*|@\\d+)?$`), `one of ${names.join(", ")}`)
     .transform((text): FailPoint<Name> => {
-      const [name, visit] = text.split(":");
-      return { name: name as Name, visit: Number(visit ?? 1) };
+      const [places = "", visit] = text.split(":");
+      const [alternatives = "", seconds] = places.split("@");
+      return {
+        names: alternatives.split("|") as Name[],
+        visit: Number(visit ?? 1),
+        afterMs: 1_000 * Number(seconds ?? 0),
+      };
     });
 }
 
+const fromSystem = { clock: systemClock, random: systemRandom, die: killSelf };
+
 /**
- * Kills the process, as `kill -9` does, at the given visit of the given point; without one nothing happens. At a
- * point whose name ends in `-sent` it dies a moment later: what was written to a socket in this turn has left.
+ * Kills the process, as `kill -9` does, at the given visit of the given point; without one nothing happens. Its last
+ * words on stderr are the point's name. At a point whose name ends in `-sent` it dies a moment later: what was written
+ * to a socket in this turn has left.
  */
 export function killingFailPoints<Name extends string>(
   point: FailPoint<Name> | undefined,
-  die: () => void = killSelf,
+  from: { clock: Clock; random: Random; die: (name: Name) => void } = fromSystem,
 ): FailPoints<Name> {
   if (point === undefined) return noFailPoints;
+  const { clock, random, die } = from;
+  const chosen = point.names[Math.floor(random.fraction() * point.names.length)];
+  const notBeforeMs = clock.monotonic() + point.afterMs;
   let visits = 0;
   return {
     reach: (name, done) => {
-      if (name !== point.name) return;
+      if (name !== chosen || clock.monotonic() < notBeforeMs) return;
       visits += 1;
       if (visits !== point.visit) return;
-      if (done === undefined && !name.endsWith("-sent")) return die();
-      return dieAfter(name, done, die);
+      if (done === undefined && !name.endsWith("-sent")) return die(name);
+      return dieAfter(done, { name, die });
     },
   };
 }
 
-async function dieAfter(name: string, done: Promise<unknown> | undefined, die: () => void): Promise<void> {
+async function dieAfter<Name extends string>(
+  done: Promise<unknown> | undefined,
+  { name, die }: { name: Name; die: (name: Name) => void },
+): Promise<void> {
   await done;
   if (name.endsWith("-sent")) await delay(systemClock, 5);
-  die();
+  die(name);
 }
 
-function killSelf(): void {
+function killSelf(name: string): void {
+  writeSync(process.stderr.fd, `dies at the fail point ${name}\n`);
   process.kill(process.pid, "SIGKILL");
 }
