@@ -5,7 +5,7 @@ import { delay, systemClock } from "@millrace/base/clock";
 import { systemRandom } from "@millrace/base/random";
 import { isPortFree } from "@millrace/cli/services/free-port";
 import { isAlive, type Service, sendSignal, spawnService } from "@millrace/cli/services/spawn-service";
-import { type Addresses, readLastState } from "@millrace/cli/up/running-state";
+import { type Addresses, findRunning, readLastState } from "@millrace/cli/up/running-state";
 
 /** A Millrace with all its processes, on a directory of its own. */
 export interface Millrace {
@@ -21,6 +21,8 @@ export interface Millrace {
   log(): string;
   /** Ends it, and removes the directory unless it is kept. */
   stop(): Promise<void>;
+  /** Kills all its processes at once, as the loss of the machine would; resolves when they are gone. */
+  kill(): Promise<void>;
 }
 
 const program = path.resolve(import.meta.dirname, "../../packages/cli/src/main.ts");
@@ -33,16 +35,22 @@ const writers = ["writer-1", "writer-2"] as const;
 /** Starts a Millrace with the settings it is shipped with, on free ports; resolves when it is ready. */
 export async function startMillrace(of: {
   readonly keeps: boolean;
+  /** A directory that exists, instead of a new one. It is kept in any case. */
+  readonly dataDir?: string;
+  /** Of the front door, instead of a free one. */
+  readonly grpcPort?: number;
   readonly environment?: Readonly<Record<string, string>>;
   /** Each line that one of its processes writes. */
   readonly onLine?: (line: string) => void;
 }): Promise<Millrace> {
-  const dataDir = await mkdtemp(path.join(tmpdir(), "millrace-bench-"));
+  const dataDir = of.dataDir ?? (await mkdtemp(path.join(tmpdir(), "millrace-bench-")));
+  const keeps = of.keeps || of.dataDir !== undefined;
+  const grpcPort = String(of.grpcPort ?? 0);
   const lines: string[] = [];
   const writerOpsPort = await freePorts(writers.length);
   const service = await spawnService({
     program: process.execPath,
-    args: [program, "up", "--data-dir", dataDir, "--grpc-port", "0", "--http-port", "0", "--json"],
+    args: [program, "up", "--data-dir", dataDir, "--grpc-port", grpcPort, "--http-port", "0", "--json"],
     environment: { HOME: dataDir, MILLRACE_WRITER_OPS_PORT: String(writerOpsPort), ...of.environment },
     onLine: (line) => {
       of.onLine?.(line);
@@ -51,21 +59,28 @@ export async function startMillrace(of: {
     },
     onOurDeath: { signal: "TERM" },
   });
-  const addresses = await ready({ service, dataDir, lines });
+  const addresses = await ready({ service, dataDir, lines, keeps });
+  const pids = (): Record<string, number> => {
+    const processes = Object.entries(readLastState(dataDir)?.processes ?? {});
+    return { up: service.pid, ...Object.fromEntries(processes.map(([name, { pid }]) => [name, pid])) };
+  };
   const writerUrls = writers.map((name, nth) => [name, `http://127.0.0.1:${writerOpsPort + nth}/metrics`]);
   return {
     dataDir,
     addresses,
     grpcAddress: `127.0.0.1:${new URL(addresses.grpcUrl).port}`,
     metricsUrls: { ingest: `${addresses.opsUrl}/metrics`, ...Object.fromEntries(writerUrls) },
-    pids: () => {
-      const processes = Object.entries(readLastState(dataDir)?.processes ?? {});
-      return { up: service.pid, ...Object.fromEntries(processes.map(([name, { pid }]) => [name, pid])) };
-    },
+    pids,
     log: () => lines.join("\n"),
     stop: async () => {
       await end(service);
-      if (!of.keeps) await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
+      if (!keeps) await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
+    },
+    kill: async () => {
+      // The supervisor first: it would start the others again.
+      const doomed = Object.values(pids());
+      for (const pid of doomed) sendSignal(pid, "SIGKILL");
+      while (doomed.some(isAlive)) await delay(systemClock, pollDelayMs);
     },
   };
 }
@@ -74,15 +89,16 @@ async function ready(of: {
   service: Service;
   dataDir: string;
   lines: readonly string[];
+  keeps: boolean;
 }): Promise<Addresses> {
   const untilMs = systemClock.monotonic() + startMaxMs;
   while (systemClock.monotonic() < untilMs && isAlive(of.service.pid)) {
-    const addresses = readLastState(of.dataDir)?.addresses;
+    const addresses = findRunning(of.dataDir);
     if (addresses !== undefined) return addresses;
     await delay(systemClock, pollDelayMs);
   }
   await end(of.service);
-  await rm(of.dataDir, { recursive: true, force: true, maxRetries: 5 });
+  if (!of.keeps) await rm(of.dataDir, { recursive: true, force: true, maxRetries: 5 });
   throw new Error(`millrace up did not become ready:\n${of.lines.join("\n")}`);
 }
 
@@ -98,7 +114,7 @@ const portMin = 20_000;
 const portMax = 30_000;
 
 /** The first of `count` free ports in a row: writers take one after the other. */
-async function freePorts(count: number): Promise<number> {
+export async function freePorts(count: number): Promise<number> {
   for (;;) {
     const first = portMin + Math.floor(systemRandom.fraction() * (portMax - portMin));
     const all = Array.from({ length: count }, (_, nth) => isPortFree(first + nth));
