@@ -6,7 +6,7 @@ import type { LoadPlan } from "../load/load-plan.ts";
 import { runInProcesses } from "../load/load-process.ts";
 import { reportOf } from "../load/load-report.ts";
 import { checkRun } from "../oracle/check-run.ts";
-import { freePorts, type Millrace, startMillrace } from "../scenario/millrace.ts";
+import { freePorts, killAll, type Millrace, startMillrace } from "../scenario/millrace.ts";
 import { originOf } from "../scenario/origin.ts";
 import {
   type LoadFigures,
@@ -47,8 +47,10 @@ export async function runPowerCut(command: PowerCutCommand, tell: Tell): Promise
   const start = (): Promise<Millrace> => startMillrace({ keeps: true, ...place });
   let millrace = await start();
   const restart = async (): Promise<Millrace> => {
+    // Nothing can be read from the disk afterwards, not even whom to kill. The supervisor comes first.
+    const doomed = Object.values(millrace.pids());
     disk.cut();
-    await millrace.kill();
+    await killAll(doomed);
     await disk.restore();
     millrace = await start();
     return millrace;

@@ -21,8 +21,6 @@ export interface Millrace {
   log(): string;
   /** Ends it, and removes the directory unless it is kept. */
   stop(): Promise<void>;
-  /** Kills all its processes at once, as the loss of the machine would; resolves when they are gone. */
-  kill(): Promise<void>;
 }
 
 const program = path.resolve(import.meta.dirname, "../../packages/cli/src/main.ts");
@@ -76,12 +74,6 @@ export async function startMillrace(of: {
       await end(service);
       if (!keeps) await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
     },
-    kill: async () => {
-      // The supervisor first: it would start the others again.
-      const doomed = Object.values(pids());
-      for (const pid of doomed) sendSignal(pid, "SIGKILL");
-      while (doomed.some(isAlive)) await delay(systemClock, pollDelayMs);
-    },
   };
 }
 
@@ -100,6 +92,12 @@ async function ready(of: {
   await end(of.service);
   if (!of.keeps) await rm(of.dataDir, { recursive: true, force: true, maxRetries: 5 });
   throw new Error(`millrace up did not become ready:\n${of.lines.join("\n")}`);
+}
+
+/** Kills them at once, as the loss of the machine would; resolves when they are gone. */
+export async function killAll(pids: readonly number[]): Promise<void> {
+  for (const pid of pids) sendSignal(pid, "SIGKILL");
+  while (pids.some(isAlive)) await delay(systemClock, pollDelayMs);
 }
 
 async function end(service: Service): Promise<void> {
