@@ -140,6 +140,33 @@ test("a backend that dies between statements does the same", async () => {
   expect([await isMarked("lost"), await isMarked("risen again")]).toEqual([false, true]);
 });
 
+test("a backend that dies while a statement waits behind a COPY fails the transaction", async () => {
+  const one = lane();
+  const failure = await failureOf(
+    one.transact(async (tx) => {
+      const [row] = await tx.unsafe("select pg_backend_pid() as pid");
+      const copy = await tx.unsafe("copy marks from stdin").writable();
+      copy.on("error", () => {});
+      const behind = tx.unsafe("select 1");
+      await Promise.all([behind, admin.sql.unsafe("select pg_terminate_backend($1, 5000)", [row?.pid])]);
+    }),
+  );
+  expect(classifyFailure(failure)).toBe("retry");
+  await one.transact((tx) => mark(tx, "behind a copy"));
+  expect(await isMarked("behind a copy")).toBe(true);
+});
+
+test("nothing of a transaction is left on its connection", async () => {
+  const one = lane();
+  for (let times = 0; times < 20; times += 1) await one.transact((tx) => mark(tx, "again and again"));
+  const warnings: Error[] = [];
+  const hear = (warning: Error) => void warnings.push(warning);
+  process.on("warning", hear);
+  for (let times = 0; times < 20; times += 1) await one.transact((tx) => mark(tx, "and again"));
+  process.off("warning", hear);
+  expect(warnings).toEqual([]);
+});
+
 test("a COMMIT whose answer is lost is in doubt, though it happened", async () => {
   const one = lane();
   await one.transact((tx) => mark(tx, "before"));

@@ -1,17 +1,20 @@
 import type net from "node:net";
 import { type Clock, systemClock } from "@millrace/base/clock";
 import { MillraceError } from "@millrace/base/errors";
+import { latch } from "@millrace/base/latch";
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import { type ConnectSettings, type Executor, openPool, type Sql } from "./connect.ts";
 import { sqlState } from "./errors.ts";
 import { commitInDoubt } from "./in-doubt.ts";
 
 /**
- * One connection for transactions, with the three things that `sql.begin` of postgres.js 3.4.9 lacks:
+ * One connection for transactions, with the four things that `sql.begin` of postgres.js 3.4.9 lacks:
  *
  * - A COMMIT whose answer is lost is told apart (`in-doubt`) from one that failed.
  * - A server that goes away inside a transaction fails it. There, `sql.begin` writes its rollback to a socket
  *   that is null and takes the process down.
+ * - A lost connection fails the transaction whatever it waits for. There, a statement behind a COPY is held back in
+ *   a queue that nobody empties when the connection dies: it is never answered.
  * - A deadline on our side, for a server that neither answers nor closes.
  */
 export interface Lane {
@@ -49,25 +52,23 @@ export function openLane(settings: LaneSettings, clock: Clock = systemClock): La
   const beginText = beginWithin(timeoutMs);
   let socket: net.Socket | undefined;
   let turn: Promise<unknown> = Promise.resolve();
-  let running: Run | undefined;
   const pool = openPool({ ...settings, max: 1, onSocket: (opened) => (socket = opened) });
-  const unsafe: Executor["unsafe"] = (text, parameters, options) => {
-    if (running === undefined) throw connectionLost();
-    return running.unsafe(text, parameters, options);
-  };
-  // Drizzle uses no more of a client than these two.
-  const orm = drizzle({ unsafe, options: pool.options } as unknown as Sql);
-
   const transact: Lane["transact"] = async (work, steps) => {
-    const cancel = clock.after(silentTimeouts * timeoutMs, () => socket?.destroy(connectionLost()));
+    const tooLong = latch<never>();
+    tooLong.promise.catch(() => {});
+    const cancel = clock.after(silentTimeouts * timeoutMs, () => {
+      socket?.destroy(connectionLost());
+      tooLong.fail(connectionLost());
+    });
     try {
       // A reservation that has to open the connection itself is never answered (postgres.js 3.4.9 without
       // `fetch_types`). For the same reason one waits for its turn here and not in the pool.
-      if (!isOpen(socket)) await openConnection(pool);
-      running = new Run({ reserved: await pool.reserve(), socket, beginText });
-      return await running.transact({ work: () => work({ unsafe, orm }), steps });
+      if (!isOpen(socket)) await Promise.race([openConnection(pool), tooLong.promise]);
+      const reserved = await reserve(pool, tooLong.promise);
+      const run = new Run({ reserved, socket, beginText, tooLong: tooLong.promise });
+      // Its own: what a failed transaction still wants to say must not become part of the next one.
+      return await run.transact({ work: () => work(transactionOn(run, pool)), steps });
     } finally {
-      running = undefined;
       cancel();
     }
   };
@@ -78,6 +79,35 @@ export function openLane(settings: LaneSettings, clock: Clock = systemClock): La
       return mine;
     },
     close: () => pool.end({ timeout: 5 }),
+  };
+}
+
+/** A reservation that is answered when nobody waits for it any more is given back. */
+async function reserve(pool: Sql, tooLong: Promise<never>): Promise<Reserved> {
+  const reserving = pool.reserve();
+  let isAwaited = true;
+  reserving.then(
+    (reserved) => isAwaited || reserved.release(),
+    () => {},
+  );
+  try {
+    return await Promise.race([reserving, tooLong]);
+  } catch (error) {
+    isAwaited = false;
+    throw error;
+  }
+}
+
+function transactionOn(run: Run, pool: Sql): LaneTransaction {
+  const { unsafe } = run;
+  let orm: PostgresJsDatabase | undefined;
+  return {
+    unsafe,
+    get orm() {
+      // Drizzle uses no more of a client than these two.
+      orm ??= drizzle({ unsafe, options: pool.options } as unknown as Sql);
+      return orm;
+    },
   };
 }
 
@@ -123,12 +153,27 @@ class Run {
   readonly #beginText: string;
   readonly #reserved: Reserved;
   readonly #socket: net.Socket | undefined;
+  /** Rejects when the connection is lost, or there was no answer for too long. */
+  readonly #lost: Promise<never>;
+  readonly #onClose: () => void;
   #isOver = false;
 
-  constructor(on: { reserved: Reserved; socket: net.Socket | undefined; beginText: string }) {
+  constructor(on: {
+    reserved: Reserved;
+    socket: net.Socket | undefined;
+    beginText: string;
+    tooLong: Promise<never>;
+  }) {
     this.#beginText = on.beginText;
     this.#reserved = on.reserved;
     this.#socket = on.socket;
+    const lost = latch<never>();
+    // A turn later: what postgres.js says about it tells more.
+    this.#onClose = () => void setImmediate(() => lost.fail(connectionLost()));
+    if (isOpen(on.socket)) on.socket?.once("close", this.#onClose);
+    else this.#onClose();
+    this.#lost = Promise.race([on.tooLong, lost.promise]);
+    this.#lost.catch(() => {});
   }
 
   /** Sends a statement of the transaction. One that comes after its end would be committed by itself. */
@@ -138,12 +183,20 @@ class Run {
   };
 
   async transact<T>(what: { work: () => Promise<T>; steps: CommitSteps | undefined }): Promise<T> {
+    try {
+      return await this.#transact(what);
+    } finally {
+      this.#socket?.off("close", this.#onClose);
+    }
+  }
+
+  async #transact<T>(what: { work: () => Promise<T>; steps: CommitSteps | undefined }): Promise<T> {
     let result: T;
     try {
       // At once: a query that is only awaited is sent a moment later, behind the first statement, whose locks would
       // then be gone before the second.
       const begun = this.unsafe(this.#beginText).execute();
-      [result] = await Promise.all([what.work(), begun]);
+      [result] = await Promise.race([Promise.all([what.work(), begun]), this.#lost]);
     } catch (error) {
       await this.#rollBack();
       throw error;
@@ -157,8 +210,8 @@ class Run {
     try {
       const answer = Promise.resolve(this.unsafe("commit"));
       this.#isOver = true;
-      if (steps !== undefined) await Promise.all([steps.sent(), answer]);
-      command = (await answer).command;
+      if (steps !== undefined) await Promise.race([Promise.all([steps.sent(), answer]), this.#lost]);
+      command = (await Promise.race([answer, this.#lost])).command;
     } catch (error) {
       if (!isRefusal(error)) {
         await this.#rollBack();
@@ -176,7 +229,7 @@ class Run {
     this.#isOver = true;
     try {
       if (!this.#isAlive()) return;
-      await this.#reserved.unsafe("rollback");
+      await Promise.race([this.#reserved.unsafe("rollback"), this.#lost]);
       this.#release();
     } catch {
       // The server has rolled back by itself, and postgres.js has taken the connection back. Releasing it would
