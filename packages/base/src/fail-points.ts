@@ -73,6 +73,6 @@ async function dieAfter<Name extends string>(
 }
 
 function killSelf(name: string): void {
-  writeSync(process.stderr.fd, `dies at the fail point ${name}\n`);
+  writeSync(2, `dies at the fail point ${name}\n`);
   process.kill(process.pid, "SIGKILL");
 }
