@@ -119,11 +119,14 @@ test("what the description cannot say: fillfactors, partitions, storage", async 
     "select relname, reloptions[1] as option from pg_class where reloptions is not null and relkind = 'r' order by 1",
   );
   expect(options.filter((row) => !String(row.relname).startsWith("pg_"))).toEqual([
+    { relname: "action_counts", option: "fillfactor=50" },
+    { relname: "invocation_details", option: "fillfactor=70" },
     { relname: "invocations", option: "fillfactor=70" },
     { relname: "lifecycle_events", option: "fillfactor=50" },
     { relname: "signal_deliveries", option: "fillfactor=70" },
     { relname: "signal_partitions", option: "fillfactor=70" },
     { relname: "stream_positions", option: "fillfactor=50" },
+    { relname: "tag_keys", option: "fillfactor=70" },
     { relname: "targets", option: "fillfactor=50" },
   ]);
   const stored = await database.sql.unsafe(

@@ -122,14 +122,24 @@ order by attempt_id`;
 
 /** Every table whose rows belong to an attempt. */
 export const tablesOfAttempts = [
+  "action_counts",
+  "actions",
   "archives",
+  "configurations",
+  "fetches",
+  "invocation_details",
+  "invocation_metrics",
   "invocations",
   "event_segments",
   "log_segments",
+  "named_sets",
+  "problems",
   "stream_holes",
   "targets",
+  "test_progress",
   "test_results",
   "test_summaries",
+  "unknowns",
 ] as const;
 
 /** Rows of a table that belong to no attempt. */

@@ -1,4 +1,5 @@
 import type { build_event_stream, google } from "@millrace/proto/gen/bep";
+import { expect } from "vitest";
 
 type Event = build_event_stream.BuildEvent.$Properties;
 type Id = build_event_stream.BuildEventId.$Properties;
@@ -50,6 +51,14 @@ function reference(file: File): { name: string; uri: string } {
   return { name: file.name ?? "", uri: file.uri ?? "" };
 }
 
+/** Category and code lie in fields that the decoder's schema does not have: reading them is tested by itself. */
+function failureOf(detail: { message?: string | null } | null | undefined): object {
+  const numbers = detail
+    ? { category: expect.any(Number), code: expect.any(Number) }
+    : { category: 0, code: 0 };
+  return { message: detail?.message ?? "", ...numbers };
+}
+
 const expectations: Readonly<Record<string, (event: Event) => unknown>> = {
   started: ({ started: it }) => ({
     uuid: it?.uuid ?? "",
@@ -90,6 +99,8 @@ const expectations: Readonly<Record<string, (event: Event) => unknown>> = {
     hostname: it?.executionInfo?.hostname ?? "",
     exitCode: it?.executionInfo?.exitCode ?? 0,
     outputs: (it?.testActionOutput ?? []).map(reference),
+    warnings: it?.warning ?? [],
+    executionInfo: it?.executionInfo ?? undefined,
   }),
   testSummary: ({ testSummary: it }) => ({
     overallStatus: it?.overallStatus ?? 0,
@@ -108,6 +119,8 @@ const expectations: Readonly<Record<string, (event: Event) => unknown>> = {
     exitCodeName: it?.exitCode?.name ?? "",
     finishedAtMs: ms(it?.finishTime, it?.finishTimeMillis),
     failureMessage: it?.failureDetail?.message ?? "",
+    failure: failureOf(it?.failureDetail),
+    wasSuspended: it?.anomalyReport?.wasSuspended ?? false,
   }),
   buildMetrics: ({ buildMetrics: it }) => ({
     actionsCreated: it?.actionSummary?.actionsCreated ?? 0,
@@ -139,12 +152,17 @@ const expectations: Readonly<Record<string, (event: Event) => unknown>> = {
     skipped: Boolean(id?.patternSkipped),
     childCount: children?.length ?? 0,
     testSuiteCount: it?.testSuiteExpansions?.length ?? 0,
+    testSuites: (it?.testSuiteExpansions ?? []).map((suite) => ({
+      label: suite.suiteLabel ?? "",
+      tests: suite.testLabels ?? [],
+    })),
   }),
   configuration: ({ configuration: it }) => ({
     mnemonic: it?.mnemonic ?? "",
     platformName: it?.platformName ?? "",
     cpu: it?.cpu ?? "",
     isTool: it?.isTool ?? false,
+    makeVariables: new Map(Object.entries(it?.makeVariable ?? {})),
   }),
   namedSetOfFiles: ({ namedSetOfFiles: it }) => ({
     fileCount: it?.files?.length ?? 0,
@@ -161,7 +179,19 @@ const expectations: Readonly<Record<string, (event: Event) => unknown>> = {
     startedAtMs: ms(it?.startTime),
     endedAtMs: ms(it?.endTime),
     failureMessage: it?.failureDetail?.message ?? "",
+    failure: failureOf(it?.failureDetail),
+    commandLine: it?.commandLine ?? [],
     stdout: it?.stdout ? reference(it.stdout) : undefined,
     stderr: it?.stderr ? reference(it.stderr) : undefined,
+  }),
+  workspaceInfo: ({ workspaceInfo: it }) => ({ localExecRoot: it?.localExecRoot ?? "" }),
+  fetch: ({ fetch: it }) => ({ success: it?.success ?? false }),
+  targetSummary: ({ targetSummary: it }) => ({
+    overallBuildSuccess: it?.overallBuildSuccess ?? false,
+    overallTestStatus: it?.overallTestStatus ?? 0,
+  }),
+  testProgress: ({ id, testProgress: it }) => ({
+    uri: it?.uri ?? "",
+    opaqueCount: id?.testProgress?.opaqueCount ?? 0,
   }),
 };

@@ -1,3 +1,5 @@
+import type { ExpectedSaid } from "./reduce-said.ts";
+
 /**
  * What the rows, the log and the event list of one attempt must be, given the events that were acknowledged. Absent
  * (undefined) means that no event said it. Times are milliseconds since the epoch, durations milliseconds.
@@ -8,6 +10,7 @@ export interface ExpectedBuild {
   readonly targets: readonly ExpectedTarget[];
   readonly testResults: readonly ExpectedTestResult[];
   readonly testSummaries: readonly ExpectedTestSummary[];
+  readonly said: ExpectedSaid;
   /** Console output as it is shown: of each progress event stderr, then stdout. */
   readonly log: Buffer;
   readonly events: readonly ExpectedEvent[];

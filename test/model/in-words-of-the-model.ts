@@ -6,6 +6,8 @@ import {
   type ExpectedTestSummary,
   targetRanks,
 } from "./expected-build.ts";
+import type { SaidTable } from "./reduce-said.ts";
+import { saidInWords } from "./said-in-words.ts";
 import type { StoredRows } from "./stored-rows.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -14,7 +16,7 @@ type Row = Readonly<Record<string, unknown>>;
 type InWords<T> = { readonly [K in keyof T]: unknown };
 
 /** Rows in the reducer's words, by their keys. */
-export interface RowsInWords {
+export interface RowsInWords extends Readonly<Record<SaidTable, ReadonlyMap<string, object>>> {
   readonly invocation: InWords<ComparedInvocation>;
   readonly targets: ReadonlyMap<string, InWords<ExpectedTarget>>;
   readonly testResults: ReadonlyMap<string, InWords<ExpectedTestResult>>;
@@ -33,6 +35,7 @@ export function inWordsOfTheModel(stored: StoredRows): RowsInWords {
     targets: byKey(stored.targets.map(targetInWords), targetKey),
     testResults: byKey(stored.testResults.map(testResultInWords), testResultKey),
     testSummaries: byKey(stored.testSummaries.map(testSummaryInWords), testSummaryKey),
+    ...saidInWords(stored.said),
   };
 }
 
@@ -44,6 +47,7 @@ export function expectedInWords(expected: ExpectedBuild): RowsInWords {
     targets: byKey(expected.targets, targetKey),
     testResults: byKey(expected.testResults, testResultKey),
     testSummaries: byKey(expected.testSummaries, testSummaryKey),
+    ...expected.said,
   };
 }
 

@@ -12,9 +12,16 @@ import { readStarted } from "@millrace/proto/bep/readers/started";
 import {
   readBuildMetadata,
   readConfiguration,
+  readFetch,
+  readLocalExecRoot,
   readWorkspaceStatus,
 } from "@millrace/proto/bep/readers/surroundings";
-import { readTargetComplete, readTargetConfigured } from "@millrace/proto/bep/readers/target";
+import {
+  readTargetComplete,
+  readTargetConfigured,
+  readTargetSummary,
+} from "@millrace/proto/bep/readers/target";
+import { readTestProgress } from "@millrace/proto/bep/readers/test-progress";
 import { readTestResult } from "@millrace/proto/bep/readers/test-result";
 import { readTestSummary } from "@millrace/proto/bep/readers/test-summary";
 import { build_event_stream } from "@millrace/proto/gen/bep";
@@ -44,6 +51,10 @@ export const readers: Readonly<Record<string, Reader>> = {
   namedSetOfFiles: readNamedSet,
   buildToolLogs: readBuildToolLogs,
   action: readActionExecuted,
+  workspaceInfo: readLocalExecRoot,
+  fetch: readFetch,
+  targetSummary: readTargetSummary,
+  testProgress: readTestProgress,
 };
 
 function progressText(event: BepEvent): unknown {
@@ -68,8 +79,15 @@ export function expectReadersAgree(payload: Uint8Array): string {
   expect(event.childCount).toBe(decoded.children?.length ?? 0);
   expect(readEventId(event)).toEqual({ field: event.id, ...expectedId(decoded.id ?? {}) });
   const reader = readers[name];
-  if (reader !== undefined) expect(reader(event)).toEqual(expectedPayload(name, decoded));
+  if (reader !== undefined) expect(inWhole(reader(event))).toEqual(expectedPayload(name, decoded));
   return name;
+}
+
+/** The execution info of a test result is handed on as bytes. */
+function inWhole(read: unknown): unknown {
+  const { executionInfo: bytes } = (read ?? {}) as { executionInfo?: Uint8Array };
+  if (bytes === undefined) return read;
+  return { ...(read as object), executionInfo: build_event_stream.TestResult.ExecutionInfo.decode(bytes) };
 }
 
 /** A kind newer than the schema is a number to the reader and nothing to the decoder. */

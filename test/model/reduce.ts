@@ -1,6 +1,7 @@
 import { type BepEvent, decodeEvent, decodeRequest, type EventContent } from "./decode.ts";
 import type { ExpectedBuild, ExpectedEvent } from "./expected-build.ts";
 import { InvocationReducer } from "./reduce-invocation.ts";
+import { SaidReducer } from "./reduce-said.ts";
 import { TargetReducer } from "./reduce-targets.ts";
 import { TestReducer } from "./reduce-tests.ts";
 
@@ -18,6 +19,7 @@ export function reduceEvents(events: Iterable<NumberedEvent>): ExpectedBuild {
   const invocation = new InvocationReducer();
   const targets = new TargetReducer();
   const tests = new TestReducer();
+  const said = new SaidReducer();
   const log: Uint8Array[] = [];
   const list: ExpectedEvent[] = [];
   let ended = false;
@@ -31,12 +33,14 @@ export function reduceEvents(events: Iterable<NumberedEvent>): ExpectedBuild {
     invocation.add(content.bep);
     targets.add(content.bep, content.timeMs);
     tests.add(content.bep);
+    said.add(content.bep, sequence);
     log.push(...consoleOf(content.bep));
   }
   const rows = { targets: targets.rows(), testResults: tests.results(), testSummaries: tests.summaries() };
   return {
     invocation: invocation.row(ended, rows),
     ...rows,
+    said: said.said(),
     log: Buffer.concat(log),
     events: list,
     ended,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { RowsInWords } from "./in-words-of-the-model.ts";
+import { saidTables } from "./reduce-said.ts";
 
 /**
  * Where stored rows are not what the reducer expects, in words; empty when they are. `laterByMs`: how much later the
@@ -24,7 +25,7 @@ export function rowDifferences(of: {
   ];
 }
 
-const tables = ["targets", "testResults", "testSummaries"] as const;
+const tables = ["targets", "testResults", "testSummaries", ...saidTables] as const;
 
 type Fields = Readonly<Record<string, unknown>>;
 type Table = ReadonlyMap<string, object>;

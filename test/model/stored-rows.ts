@@ -1,3 +1,6 @@
+import { type SaidTable, saidTables } from "./reduce-said.ts";
+import { type StoredSaid, saidTexts } from "./said-in-words.ts";
+
 type Row = Readonly<Record<string, unknown>>;
 
 /** Runs a statement. */
@@ -9,6 +12,7 @@ export interface StoredRows {
   readonly targets: readonly Row[];
   readonly testResults: readonly Row[];
   readonly testSummaries: readonly Row[];
+  readonly said: StoredSaid;
 }
 
 const ms = (column: string, as: string): string =>
@@ -35,6 +39,8 @@ export async function readStoredRows(
   const targets = await read(texts.targets);
   const testResults = await read(texts.testResults);
   const testSummaries = await read(texts.testSummaries);
+  const said = new Map<SaidTable, Map<number, Row[]>>();
+  for (const table of saidTables) said.set(table, await read(saidTexts[table]));
   return new Map(
     [...invocations].flatMap(([id, [invocation]]) => {
       if (invocation === undefined) return [];
@@ -47,6 +53,9 @@ export async function readStoredRows(
             targets: of(targets),
             testResults: of(testResults),
             testSummaries: of(testSummaries),
+            said: Object.fromEntries(
+              saidTables.map((table) => [table, said.get(table)?.get(id) ?? []]),
+            ) as unknown as StoredSaid,
           },
         ],
       ];

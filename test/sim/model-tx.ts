@@ -147,6 +147,14 @@ export class ModelTx implements CommitTx {
     await this.roundTrip();
   }
 
+  async writeNamedSets(): Promise<void> {
+    await this.roundTrip();
+  }
+
+  async writeDerived(): Promise<void> {
+    await this.roundTrip();
+  }
+
   async patchInvocations(patches: readonly InvocationChange[]): Promise<void> {
     await this.write(() => {
       for (const patch of patches) this.database.rowsOf(patch.attemptId).patches.push(patch);

@@ -1,5 +1,5 @@
-import { integer, pgTable, primaryKey, smallint, text } from "drizzle-orm/pg-core";
-import { instant, int8 } from "./column-types.ts";
+import { boolean, integer, pgTable, primaryKey, smallint, text } from "drizzle-orm/pg-core";
+import { bytea, instant, int8 } from "./column-types.ts";
 
 /** `TargetRow.Status` of pipeline.proto: ordered by how much it says. */
 export const targetStatuses = ["configured", "skipped", "not-built", "aborted", "built", "failed"] as const;
@@ -21,6 +21,16 @@ export const targets = pgTable(
     failureMessage: text("failure_message"),
     abortReason: text("abort_reason"),
     completedAt: instant("completed_at"),
+    /**
+     * Fields `output_group` and `directory_output` of `build_event_stream.TargetComplete`, `important_output` where there
+     * is no group. Null also when they are too much for a row.
+     */
+    outputs: bytea("outputs"),
+    testTimeoutMs: int8("test_timeout_ms"),
+    /** Of the TargetSummary: built and, if it is a test, passed. */
+    overallSuccess: boolean("overall_success"),
+    /** `build_event_stream.TestStatus` */
+    overallTestStatus: integer("overall_test_status"),
   },
   (table) => [primaryKey({ columns: [table.attemptId, table.label, table.aspect, table.configuration] })],
 );

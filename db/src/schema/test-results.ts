@@ -1,5 +1,5 @@
 import { boolean, integer, jsonb, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
-import { instant, int8 } from "./column-types.ts";
+import { bytea, instant, int8 } from "./column-types.ts";
 
 export interface NamedUri {
   readonly name: string;
@@ -26,6 +26,10 @@ export const testResults = pgTable(
     strategy: text("strategy"),
     exitCode: integer("exit_code"),
     outputs: jsonb("outputs").$type<NamedUri[]>(),
+    hostname: text("hostname"),
+    warnings: text("warnings").array(),
+    /** `build_event_stream.TestResult.ExecutionInfo`: timing breakdown, resource usage, timeout. */
+    executionInfo: bytea("execution_info"),
   },
   (table) => [
     primaryKey({

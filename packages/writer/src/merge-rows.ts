@@ -1,4 +1,4 @@
-import type { IInvocationPatch, ITargetRow, ITestResultRow, ITestSummaryRow } from "@millrace/proto/pipeline";
+import type { ITargetRow, ITestResultRow, ITestSummaryRow } from "@millrace/proto/pipeline";
 import type { OfAttempt } from "./store.ts";
 
 /**
@@ -14,7 +14,7 @@ import type { OfAttempt } from "./store.ts";
  */
 export function mergeTargets(earlier: ITargetRow, later: ITargetRow): ITargetRow {
   const merged: ITargetRow = { ...earlier };
-  assignPresent(merged, later, ["targetKind", "testSize"]);
+  assignPresent(merged, later, descriptionFields);
   if (later.tags && later.tags.length > 0) merged.tags = later.tags;
   const rise = (later.status ?? 0) - (earlier.status ?? 0);
   if (rise < 0) return merged;
@@ -24,13 +24,20 @@ export function mergeTargets(earlier: ITargetRow, later: ITargetRow): ITargetRow
   return merged;
 }
 
+const descriptionFields = [
+  ...(["targetKind", "testSize", "outputs"] as const),
+  ...(["testTimeoutMs", "overallSuccess", "overallTestStatus"] as const),
+] as const;
+
 const outcomeFields = ["failureMessage", "abortReason", "completedAtMs"] as const;
 
 /** The later result of one run, shard and attempt, with what only the earlier one says. */
 export function mergeTestResults(earlier: ITestResultRow, later: ITestResultRow): ITestResultRow {
   const merged: ITestResultRow = { ...later };
   fillAbsent(merged, earlier, ["statusDetails", "startedAtMs", "durationMs", "strategy", "exitCode"]);
+  fillAbsent(merged, earlier, ["hostname", "executionInfo"]);
   if ((later.outputs?.length ?? 0) === 0 && earlier.outputs) merged.outputs = earlier.outputs;
+  if ((later.warnings?.length ?? 0) === 0 && earlier.warnings) merged.warnings = earlier.warnings;
   return merged;
 }
 
@@ -41,11 +48,14 @@ export function mergeTestSummaries(earlier: ITestSummaryRow, later: ITestSummary
   return merged;
 }
 
-/** What was said last of each field. */
-export function mergePatches(earlier: IInvocationPatch, later: IInvocationPatch): IInvocationPatch {
-  const merged: IInvocationPatch = { ...earlier };
-  assignPresent(merged, later, Object.keys(later) as (keyof IInvocationPatch)[]);
-  if ((later.patterns?.length ?? 0) === 0) merged.patterns = earlier.patterns ?? [];
+/** What was said last of each field; a list that is empty was not said. */
+export function mergePatches<P extends object>(earlier: P, later: P): P {
+  const merged: P = { ...earlier };
+  for (const field of Object.keys(later) as (keyof P)[]) {
+    const value = later[field];
+    if (Array.isArray(value) && value.length === 0) continue;
+    if (value !== undefined && value !== null) merged[field] = value;
+  }
   return merged;
 }
 

@@ -1,5 +1,12 @@
 import type { InvocationStatus } from "@millrace/db/schema/invocations";
-import type { IInvocationPatch, ITargetRow, ITestResultRow, ITestSummaryRow } from "@millrace/proto/pipeline";
+import type {
+  IInvocationPatch,
+  INamedSetBlock,
+  ITargetRow,
+  ITestResultRow,
+  ITestSummaryRow,
+} from "@millrace/proto/pipeline";
+import type { DerivedRows, DerivedTable } from "./derived-tables.ts";
 
 /**
  * The writer's port to the database: one transaction, and in it exactly the statements that a group needs. Data
@@ -33,10 +40,13 @@ export interface CommitTx {
   advanceFence(rows: readonly FenceRow[]): Promise<FenceWinner[]>;
   writeEventSegments(segments: readonly EventSegmentRow[]): Promise<void>;
   writeLogSegments(segments: readonly LogSegmentRow[]): Promise<void>;
+  writeNamedSets(blocks: readonly NamedSetBlockRow[]): Promise<void>;
   /** One row per key; merged into what is stored as merge-rows.ts says. */
   upsertTargets(rows: readonly OfAttempt<ITargetRow>[]): Promise<void>;
   upsertTestResults(rows: readonly OfAttempt<ITestResultRow>[]): Promise<void>;
   upsertTestSummaries(rows: readonly OfAttempt<ITestSummaryRow>[]): Promise<void>;
+  /** The same for the tables of derived-tables.ts. */
+  writeDerived<T extends DerivedTable>(table: T, rows: readonly OfAttempt<DerivedRows[T]>[]): Promise<void>;
   patchInvocations(patches: readonly InvocationChange[]): Promise<void>;
   /** Makes swept attempts run again. */
   reopenInvocations(attemptIds: readonly number[]): Promise<AttemptSummary[]>;
@@ -158,6 +168,14 @@ export interface LogSegmentRow {
   readonly lineCount: number;
   readonly data: Uint8Array | undefined;
   readonly stagedKey: string | undefined;
+}
+
+/** Block `part` of the named sets of the batch that begins with event `firstSeq`. */
+export interface NamedSetBlockRow {
+  readonly attemptId: number;
+  readonly firstSeq: number;
+  readonly part: number;
+  readonly block: INamedSetBlock;
 }
 
 export interface OfAttempt<R> {

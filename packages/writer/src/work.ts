@@ -5,6 +5,7 @@ import type {
   IOpenReply,
   IOpenRequest,
   IOpenStream,
+  IRows,
   IStreamKey,
 } from "@millrace/proto/pipeline";
 import { invocationKey } from "@millrace/proto/tokens";
@@ -92,9 +93,14 @@ export function identityOf(work: Work): string {
 export function sizeOf(work: Work): number {
   if (work.kind !== "batch") return rowBytes;
   const { events, log, rows } = work.message;
-  const count =
-    (rows?.targets?.length ?? 0) + (rows?.testResults?.length ?? 0) + (rows?.testSummaries?.length ?? 0);
-  return (events?.data?.length ?? 0) + (log?.data?.length ?? 0) + (count + 1) * rowBytes;
+  return (events?.data?.length ?? 0) + (log?.data?.length ?? 0) + sizeOfRows(rows ?? {}) + rowBytes;
+}
+
+function sizeOfRows(rows: IRows): number {
+  let bytes = 0;
+  for (const list of Object.values(rows)) if (Array.isArray(list)) bytes += list.length * rowBytes;
+  for (const block of rows.namedSets ?? []) bytes += block.data?.length ?? 0;
+  return bytes;
 }
 
 const rowBytes = 256;

@@ -2,6 +2,13 @@ import type { Clock } from "@millrace/base/clock";
 import type { Random } from "@millrace/base/random";
 import type { InvocationFact } from "@millrace/proto/channels";
 import { type IInvocationPatch, Rows } from "@millrace/proto/pipeline";
+import {
+  type DerivedRows,
+  type DerivedTable,
+  derivedLaws,
+  derivedTables,
+  rowsFor,
+} from "./derived-tables.ts";
 import { invocationFact } from "./facts.ts";
 import type { FencedRun, KnownBatch } from "./fence-batches.ts";
 import {
@@ -22,17 +29,20 @@ import type {
   InvocationChange,
   InvocationEnd,
   LogSegmentRow,
+  NamedSetBlockRow,
   OfAttempt,
   OutboxRow,
 } from "./store.ts";
 
-/** Raw events and log text of what passed the fence. */
+/** Raw events, log text and named sets of what passed the fence. */
 export async function writeSegments(tx: CommitTx, runs: readonly FencedRun[]): Promise<void> {
   const batches = runs.flatMap((run) => run.batches);
   const events = batches.map(eventSegment);
   const log = batches.flatMap(logSegment);
   if (events.length > 0) await tx.writeEventSegments(events);
   if (log.length > 0) await tx.writeLogSegments(log);
+  const sets = batches.flatMap(namedSetBlocks);
+  if (sets.length > 0) await tx.writeNamedSets(sets);
 }
 
 /** Attempts whose state the rows have changed. */
@@ -70,12 +80,26 @@ export async function writeRows(tx: CommitTx, runs: readonly FencedRun[]): Promi
   add(mergeByKey(summaries, { key: testSummaryKey, merge: mergeTestSummaries }), (list) =>
     tx.upsertTestSummaries(list),
   );
+  for (const table of derivedTables) written.push(...writeDerived(tx, table, batches));
   add(changes, (list) => tx.patchInvocations(list));
   const reopened = swept.length > 0 ? tx.reopenInvocations(swept) : Promise.resolve([]);
   const ended = ends.length > 0 ? tx.endInvocations(ends) : Promise.resolve([]);
   add(letters, (list) => tx.appendDeadLetters(list));
   const [resumed, finished] = await Promise.all([reopened, ended, ...written]);
   return { resumed, finished };
+}
+
+function writeDerived<T extends DerivedTable>(
+  tx: CommitTx,
+  table: T,
+  batches: readonly KnownBatch[],
+): Promise<void>[] {
+  const rows: OfAttempt<DerivedRows[T]>[] = [];
+  for (const { task, batch, attemptId } of batches) {
+    if (task.withoutRows !== undefined) continue;
+    for (const row of rowsFor(table, batch.message.rows)) rows.push({ attemptId, row });
+  }
+  return rows.length === 0 ? [] : [tx.writeDerived(table, mergeByKey(rows, derivedLaws[table]))];
 }
 
 /** What happened to attempts, for those who listen. */
@@ -124,6 +148,11 @@ function logSegment({ attemptId, batch }: KnownBatch): LogSegmentRow[] {
       ...whereBytesLie(log),
     },
   ];
+}
+
+function namedSetBlocks({ attemptId, batch, task }: KnownBatch): NamedSetBlockRow[] {
+  const blocks = task.withoutRows === undefined ? (batch.message.rows?.namedSets ?? []) : [];
+  return blocks.map((block, part) => ({ attemptId, firstSeq: batch.first, part, block }));
 }
 
 function whereBytesLie(segment: { data?: Uint8Array | null; stagedKey?: string | null } | null | undefined): {

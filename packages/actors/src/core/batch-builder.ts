@@ -11,7 +11,7 @@ export interface LogPosition {
 
 /** Collects consecutive projected events until the batch is sealed. */
 export class BatchBuilder implements EventSink {
-  readonly rows = new RowsBuilder();
+  readonly rows: RowsBuilder;
   readonly first: number;
   last: number;
   private readonly start: LogPosition;
@@ -28,6 +28,7 @@ export class BatchBuilder implements EventSink {
     this.first = first;
     this.last = first - 1;
     this.start = log;
+    this.rows = new RowsBuilder(first);
   }
 
   event(bytes: Uint8Array, facts: { endsStream: boolean; undecoded: boolean }): void {
@@ -35,6 +36,7 @@ export class BatchBuilder implements EventSink {
     this.events.push(prefix, bytes);
     this.eventBytes += prefix.length + bytes.length;
     this.last += 1;
+    this.rows.sequence = this.last + 1;
     if (facts.endsStream) this.endsStream = true;
     if (facts.undecoded) this.undecoded += 1;
   }

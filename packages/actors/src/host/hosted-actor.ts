@@ -146,7 +146,7 @@ export class HostedActor {
     }
   }
 
-  private askBatch(batch: BatchContent, bodies: Pick<IBatchRequest, "events" | "log">): void {
+  private askBatch(batch: BatchContent, bodies: Pick<IBatchRequest, "events" | "log" | "rows">): void {
     const message: IBatchRequest = {
       key: this.key,
       attemptId: this.actor.attemptId ?? 0,
@@ -155,7 +155,6 @@ export class HostedActor {
       lastSequence: batch.last,
       ...bodies,
       carry: batch.carry,
-      rows: batch.rows,
       endsStream: batch.endsStream,
       undecoded: batch.undecoded,
       ...(batch.opens ? { open: this.openStream() } : {}),

@@ -1,6 +1,12 @@
 import { createHash } from "node:crypto";
 import { hotLevel, type Zstd } from "@millrace/base/zstd";
-import type { IBatchRequest, IEventSegment, ILogSegment } from "@millrace/proto/pipeline";
+import type {
+  IBatchRequest,
+  IEventSegment,
+  ILogSegment,
+  INamedSetBlock,
+  IRows,
+} from "@millrace/proto/pipeline";
 import type { BatchContent, SealedBodies, SealedBody } from "../core/effects.ts";
 import type { HostPorts } from "./ports.ts";
 
@@ -22,15 +28,20 @@ export async function sealBodies(
   ports: Pick<HostPorts, "zstd" | "blobs">,
   context: SealContext,
   batch: BatchContent,
-): Promise<Pick<IBatchRequest, "events" | "log">> {
-  const { events, log } = batch.sealed ?? (await compressBatch(ports.zstd, batch));
-  const fits = events.data.length + (log?.data.length ?? 0) + messageHeadBytes <= context.messageBytesMax;
+): Promise<Pick<IBatchRequest, "events" | "log" | "rows">> {
+  const [{ events, log }, allSets] = await (batch.sealed === undefined
+    ? Promise.all([compressBatch(ports.zstd, batch), compressSets(ports.zstd, batch.rows)])
+    : [batch.sealed, batch.rows.namedSets ?? []]);
+  const { sets, bytes: setBytes } = setsThatFit(allSets, context.messageBytesMax / 2);
+  const rows = { ...batch.rows, namedSets: sets };
+  const bodyBytes = events.data.length + (log?.data.length ?? 0);
+  const fits = bodyBytes + setBytes + messageHeadBytes <= context.messageBytesMax;
   const place = async (body: SealedBody, kind: string): Promise<{ data?: Uint8Array; stagedKey?: string }> =>
     fits
       ? { data: body.data }
       : { stagedKey: await stage(ports, context, { body, name: `${batch.first}-${kind}` }) };
   const eventSegment: IEventSegment = { rawBytes: events.rawBytes, ...(await place(events, "events")) };
-  if (log === undefined) return { events: eventSegment };
+  if (log === undefined) return { events: eventSegment, rows };
   const logSegment: ILogSegment = {
     firstByte: batch.logFirstByte,
     byteCount: log.rawBytes,
@@ -38,7 +49,41 @@ export async function sealBodies(
     lineCount: batch.logLines,
     ...(await place(log, "log")),
   };
-  return { events: eventSegment, log: logSegment };
+  return { events: eventSegment, log: logSegment, rows };
+}
+
+/** The blocks of named sets in `rows`, their data compressed. */
+export async function compressSets(zstd: Zstd, rows: IRows): Promise<INamedSetBlock[]> {
+  const blocks = rows.namedSets ?? [];
+  return await Promise.all(
+    blocks.map(async (block) => ({
+      ...block,
+      data: await zstd.compress(block.data ?? new Uint8Array(0), hotLevel),
+    })),
+  );
+}
+
+/**
+ * The first blocks, as many as a message may carry; the last of them says when there were more. Only a single event of
+ * many megabytes comes to this: what is cut off is in the raw event.
+ */
+function setsThatFit(
+  blocks: readonly INamedSetBlock[],
+  bytesMax: number,
+): { sets: INamedSetBlock[]; bytes: number } {
+  const sets: INamedSetBlock[] = [];
+  let bytes = 0;
+  for (const block of blocks) {
+    const more = bytes + (block.data?.length ?? 0);
+    if (more > bytesMax) {
+      const last = sets.pop() ?? { ...block, data: new Uint8Array(0) };
+      sets.push({ ...last, cut: true });
+      break;
+    }
+    sets.push(block);
+    bytes = more;
+  }
+  return { sets, bytes };
 }
 
 /** Start of the SHA-256 of a body in hex, as staged keys end in it. */

@@ -1,6 +1,19 @@
 import { type BepEvent, payloadField } from "@millrace/proto/bep/kind";
+import { unknownPart } from "@millrace/proto/bep/known-fields";
 import { abortedRows } from "./rows/aborted.ts";
-import { finishedRows, metricsRows } from "./rows/finished.ts";
+import { actionRows } from "./rows/action.ts";
+import {
+  convenienceSymlinksRows,
+  execRequestRows,
+  fetchRows,
+  metricsRows,
+  optionsRows,
+  testProgressRows,
+  toolLogsRows,
+  workspaceConfigRows,
+} from "./rows/details.ts";
+import { finishedRows } from "./rows/finished.ts";
+import { namedSetRows } from "./rows/named-set.ts";
 import { patternRows } from "./rows/pattern.ts";
 import { startedRows } from "./rows/started.ts";
 import {
@@ -9,7 +22,7 @@ import {
   configurationRows,
   workspaceStatusRows,
 } from "./rows/surroundings.ts";
-import { targetCompleteRows, targetConfiguredRows } from "./rows/target.ts";
+import { targetCompleteRows, targetConfiguredRows, targetSummaryRows } from "./rows/target.ts";
 import { testResultRows, testSummaryRows } from "./rows/test.ts";
 import type { RowsBuilder } from "./rows-builder.ts";
 
@@ -31,6 +44,16 @@ const byPayload: ReadonlyMap<number, Derive> = new Map<number, Derive>([
   [payloadField.testSummary, testSummaryRows],
   [payloadField.finished, finishedRows],
   [payloadField.buildMetrics, metricsRows],
+  [payloadField.action, actionRows],
+  [payloadField.namedSetOfFiles, namedSetRows],
+  [payloadField.optionsParsed, optionsRows],
+  [payloadField.workspaceInfo, workspaceConfigRows],
+  [payloadField.convenienceSymlinksIdentified, convenienceSymlinksRows],
+  [payloadField.execRequest, execRequestRows],
+  [payloadField.buildToolLogs, toolLogsRows],
+  [payloadField.fetch, fetchRows],
+  [payloadField.testProgress, testProgressRows],
+  [payloadField.targetSummary, targetSummaryRows],
 ]);
 
 /**
@@ -38,5 +61,7 @@ const byPayload: ReadonlyMap<number, Derive> = new Map<number, Derive>([
  * whatever crash, adds the same. False when the payload does not decode: then the event is stored raw and counted.
  */
 export function deriveRows(event: BepEvent, rows: RowsBuilder, eventTimeMs: number | undefined): boolean {
+  const unknown = unknownPart(event);
+  if (unknown !== undefined) rows.countUnknown(unknown);
   return byPayload.get(event.payload)?.(event, rows, eventTimeMs) ?? true;
 }

@@ -12,7 +12,7 @@ export interface LargeParts extends Omit<ProjectedLarge, "bodies"> {
 
 /** Projects one event by itself, as a task does with events above 1 MB. What it would hold back is masked at once. */
 export function projectLargeEvent(large: LargeProjection): LargeParts {
-  const rows = new RowsBuilder();
+  const rows = new RowsBuilder(large.sequence);
   const log: Uint8Array[] = [];
   let stored: { bytes: Uint8Array; endsStream: boolean; undecoded: boolean } | undefined;
   const projector = new Projector(large.carry, () => ({

@@ -63,7 +63,7 @@ export function projectAll(
   events: readonly Uint8Array[],
   between: (projector: Projector, renew: () => void) => void = () => {},
 ): Projected {
-  const rows = new RowsBuilder();
+  const rows = new RowsBuilder(1);
   const out: Projected = { events: [], facts: [], log: [], rows: new Uint8Array(0), carries: [] };
   const sink = {
     rows,
@@ -72,6 +72,7 @@ export function projectAll(
     },
     event: (bytes: Uint8Array, facts: { endsStream: boolean; undecoded: boolean }) => {
       out.events.push(bytes);
+      rows.sequence += 1;
       out.facts.push(facts);
     },
   };

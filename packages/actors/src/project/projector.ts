@@ -1,4 +1,4 @@
-import { type Envelope, readEnvelope } from "@millrace/proto/bep/envelope";
+import { type Envelope, foreignContent, readEnvelope } from "@millrace/proto/bep/envelope";
 import { type BepEvent, payloadField, readKind } from "@millrace/proto/bep/kind";
 import { readProgress } from "@millrace/proto/bep/readers/progress";
 import type { ICarry } from "@millrace/proto/pipeline";
@@ -9,6 +9,7 @@ import { scrubConsoleText, scrubEvent } from "../scrub/event-scrubber.ts";
 import { pairedPayloads } from "../scrub/message-shapes.ts";
 import { type Places, placesToLook } from "../scrub/scan-text.ts";
 import { deriveRows } from "./derive-rows.ts";
+import { storable } from "./rows/present.ts";
 import type { RowsBuilder } from "./rows-builder.ts";
 
 /** Where projected events go: the batch that is being built. */
@@ -139,6 +140,9 @@ export class Projector {
   private project(examined: Examined, into: { scrubbed: Uint8Array; rows: RowsBuilder }): boolean {
     const { envelope, bytes } = examined;
     if (envelope === undefined) return false;
+    if (envelope.kind === "other" || (envelope.kind === "bazel" && !envelope.typeUrlOk)) {
+      into.rows.countUnknown(storable(foreignContent(into.scrubbed)));
+    }
     if (envelope.kind !== "bazel") return true;
     const bep = into.scrubbed === bytes ? examined.bep : readAgain(into.scrubbed, examined);
     if (bep === undefined) return false;

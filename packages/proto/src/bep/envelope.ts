@@ -64,6 +64,22 @@ export function readEnvelope(buildEvent: Uint8Array): Envelope | Malformed {
   return { kind, eventTimeMs: time.timestampMs, typeUrlOk, bytes: buildEvent, payloadStart, payloadEnd };
 }
 
+/** What an event holds that is not ours to read, in words: the type of its Any, or the number of its content. */
+export function foreignContent(buildEvent: Uint8Array): string {
+  let what = "no content";
+  const scanner = new FieldScanner().reset(buildEvent, 0, buildEvent.length);
+  while (scanner.next()) {
+    if (scanner.wireType !== wireBytes || scanner.field === eventTimeField) continue;
+    what = `content ${scanner.field}`;
+    if (scanner.field !== bazelEventField) continue;
+    const any = scanner.child();
+    while (any.next()) if (any.isBytes(typeUrlField)) what = `type ${any.text.slice(0, typeCharsMax)}`;
+  }
+  return what;
+}
+
+const typeCharsMax = 200;
+
 function contentOf(field: number): Envelope["kind"] | undefined {
   if (field === bazelEventField) return "bazel";
   if (field === streamFinishedField) return "stream-finished";

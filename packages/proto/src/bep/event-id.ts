@@ -82,6 +82,14 @@ export function readAnnounced(event: BepEvent, field: number): readonly EventId[
   return scanner.malformed ?? ids;
 }
 
+/** A number in the id of an event that `EventId` has no place for; 0 when it is absent. */
+export function readIdNumber(event: BepEvent, field: number): { readonly value: number } | Malformed {
+  let value = 0;
+  const scanner = new FieldScanner().reset(event.bytes, event.idStart, event.idEnd);
+  while (scanner.next()) if (scanner.isVarint(field)) value = scanner.int32;
+  return scanner.malformed ?? { value };
+}
+
 function readIdMember(field: number, scanner: FieldScanner): EventId | Malformed {
   const layout = layouts.get(field) ?? noParts;
   let label = "";

@@ -67,6 +67,21 @@ const lastMessageField = 20;
 
 const payloadFields: ReadonlySet<number> = new Set(Object.values(payloadField));
 const idFields: ReadonlySet<number> = new Set(Object.values(idField));
+const eventFields: ReadonlySet<number> = new Set([
+  idMessageField,
+  childrenField,
+  lastMessageField,
+  ...payloadFields,
+]);
+
+/** Whether this version knows the payload or id with that field number; 0, none at all, is nothing unknown. */
+export function isKnownPayload(field: number): boolean {
+  return field === 0 || payloadFields.has(field);
+}
+
+export function isKnownId(field: number): boolean {
+  return field === 0 || idFields.has(field);
+}
 const payloadNames = new Map<number, string>(
   Object.entries(payloadField).map(([name, field]) => [field, name]),
 );
@@ -89,6 +104,8 @@ export interface BepEvent {
   readonly idEnd: number;
   readonly childCount: number;
   readonly lastMessage: boolean;
+  /** A field of the event that is neither of those we know nor its payload; 0 when there is none. */
+  readonly unknownField: number;
   /** The whole event, where its children are. */
   readonly source: { readonly bytes: Uint8Array; readonly from: number; readonly to: number };
 }
@@ -107,16 +124,21 @@ export function readKind(at: { bytes: Uint8Array; from: number; to: number }): B
   const id: Member = { field: 0, from: at.from, to: at.from, parts: 0 };
   let childCount = 0;
   let lastMessage = false;
+  let unknown = 0;
   const scanner = new FieldScanner().reset(at.bytes, at.from, at.to);
   while (scanner.next()) {
     if (scanner.isVarint(lastMessageField)) lastMessage = scanner.bool;
+    if (!eventFields.has(scanner.field)) unknown = scanner.field;
     if (scanner.wireType !== wireBytes) continue;
     if (scanner.field === childrenField) childCount += 1;
     else if (scanner.field === idMessageField) readId(scanner, id);
     else if (scanner.field !== lastMessageField) note(payload, scanner, payloadFields);
   }
   if (scanner.malformed) return scanner.malformed;
-  if (payload.parts > 1 || id.parts > 1) return joinParts(at, payload.field, id.field);
+  const unknownField = unknown === payload.field ? 0 : unknown;
+  if (payload.parts > 1 || id.parts > 1) {
+    return joinParts(at, { payload: payload.field, id: id.field, unknownField });
+  }
   return {
     kind: "bep",
     bytes: at.bytes,
@@ -128,6 +150,7 @@ export function readKind(at: { bytes: Uint8Array; from: number; to: number }): B
     idEnd: id.to,
     childCount,
     lastMessage,
+    unknownField,
     source: at,
   };
 }
@@ -160,9 +183,9 @@ function note(member: Member, scanner: FieldScanner, known: ReadonlySet<number>)
  *  sender does this, so the copy does not matter. */
 function joinParts(
   at: { bytes: Uint8Array; from: number; to: number },
-  payload: number,
-  id: number,
+  fields: { payload: number; id: number; unknownField: number },
 ): BepEvent | Malformed {
+  const { payload, id, unknownField } = fields;
   const payloadParts = new Parts(payload, payloadFields);
   const idParts = new Parts(id, idFields);
   let childCount = 0;
@@ -190,6 +213,7 @@ function joinParts(
     idEnd: bytes.length,
     childCount,
     lastMessage,
+    unknownField,
     source: at,
   };
 }

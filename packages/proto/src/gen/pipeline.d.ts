@@ -347,6 +347,16 @@ export namespace millrace {
             targets: millrace.pipeline.TargetRow.$Properties[];
             testResults: millrace.pipeline.TestResultRow.$Properties[];
             testSummaries: millrace.pipeline.TestSummaryRow.$Properties[];
+            actions: millrace.pipeline.ActionRow.$Properties[];
+            actionCounts: millrace.pipeline.ActionCountRow.$Properties[];
+            namedSets: millrace.pipeline.NamedSetBlock.$Properties[];
+            configurations: millrace.pipeline.ConfigurationRow.$Properties[];
+            metrics?: (millrace.pipeline.MetricsRow.$Properties|null);
+            details?: (millrace.pipeline.DetailsRow.$Properties|null);
+            problems: millrace.pipeline.ProblemRow.$Properties[];
+            fetches: millrace.pipeline.FetchRow.$Properties[];
+            testProgress: millrace.pipeline.TestProgressRow.$Properties[];
+            unknowns: millrace.pipeline.UnknownRow.$Properties[];
             static create(properties: millrace.pipeline.Rows.$Shape): millrace.pipeline.Rows & millrace.pipeline.Rows.$Shape;
             static create(properties?: millrace.pipeline.Rows.$Properties): millrace.pipeline.Rows;
             static encode(message: millrace.pipeline.Rows.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
@@ -359,6 +369,16 @@ export namespace millrace {
                 targets?: (millrace.pipeline.TargetRow.$Properties[]|null);
                 testResults?: (millrace.pipeline.TestResultRow.$Properties[]|null);
                 testSummaries?: (millrace.pipeline.TestSummaryRow.$Properties[]|null);
+                actions?: (millrace.pipeline.ActionRow.$Properties[]|null);
+                actionCounts?: (millrace.pipeline.ActionCountRow.$Properties[]|null);
+                namedSets?: (millrace.pipeline.NamedSetBlock.$Properties[]|null);
+                configurations?: (millrace.pipeline.ConfigurationRow.$Properties[]|null);
+                metrics?: (millrace.pipeline.MetricsRow.$Properties|null);
+                details?: (millrace.pipeline.DetailsRow.$Properties|null);
+                problems?: (millrace.pipeline.ProblemRow.$Properties[]|null);
+                fetches?: (millrace.pipeline.FetchRow.$Properties[]|null);
+                testProgress?: (millrace.pipeline.TestProgressRow.$Properties[]|null);
+                unknowns?: (millrace.pipeline.UnknownRow.$Properties[]|null);
                 $unknowns?: Uint8Array[];
             }
             type $Shape = $Properties;
@@ -443,6 +463,10 @@ export namespace millrace {
             failureMessage?: (string|null);
             abortReason?: (string|null);
             completedAtMs?: (number|null);
+            outputs?: (Uint8Array|null);
+            testTimeoutMs?: (number|null);
+            overallSuccess?: (boolean|null);
+            overallTestStatus?: (number|null);
             static create(properties: millrace.pipeline.TargetRow.$Shape): millrace.pipeline.TargetRow & millrace.pipeline.TargetRow.$Shape;
             static create(properties?: millrace.pipeline.TargetRow.$Properties): millrace.pipeline.TargetRow;
             static encode(message: millrace.pipeline.TargetRow.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
@@ -461,6 +485,10 @@ export namespace millrace {
                 failureMessage?: (string|null);
                 abortReason?: (string|null);
                 completedAtMs?: (number|null);
+                outputs?: (Uint8Array|null);
+                testTimeoutMs?: (number|null);
+                overallSuccess?: (boolean|null);
+                overallTestStatus?: (number|null);
                 $unknowns?: Uint8Array[];
             }
             type $Shape = $Properties;
@@ -495,6 +523,9 @@ export namespace millrace {
             strategy?: (string|null);
             exitCode?: (number|null);
             outputs: millrace.pipeline.NamedUri.$Properties[];
+            hostname?: (string|null);
+            warnings: string[];
+            executionInfo?: (Uint8Array|null);
             static create(properties: millrace.pipeline.TestResultRow.$Shape): millrace.pipeline.TestResultRow & millrace.pipeline.TestResultRow.$Shape;
             static create(properties?: millrace.pipeline.TestResultRow.$Properties): millrace.pipeline.TestResultRow;
             static encode(message: millrace.pipeline.TestResultRow.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
@@ -517,6 +548,9 @@ export namespace millrace {
                 strategy?: (string|null);
                 exitCode?: (number|null);
                 outputs?: (millrace.pipeline.NamedUri.$Properties[]|null);
+                hostname?: (string|null);
+                warnings?: (string[]|null);
+                executionInfo?: (Uint8Array|null);
                 $unknowns?: Uint8Array[];
             }
             type $Shape = $Properties;
@@ -941,6 +975,372 @@ export namespace millrace {
 
         namespace LeaseReply {
             interface $Properties {
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = $Properties;
+        }
+
+        interface IActionRow extends millrace.pipeline.ActionRow.$Properties {
+        }
+
+        class ActionRow {
+            constructor(properties?: millrace.pipeline.ActionRow.$Properties);
+            $unknowns?: Uint8Array[];
+            sequence: number;
+            success: boolean;
+            label?: (string|null);
+            configuration?: (string|null);
+            mnemonic?: (string|null);
+            primaryOutput?: (string|null);
+            exitCode?: (number|null);
+            failureMessage?: (string|null);
+            failureCategory?: (number|null);
+            failureCode?: (number|null);
+            startedAtMs?: (number|null);
+            endedAtMs?: (number|null);
+            stdoutUri?: (string|null);
+            stderrUri?: (string|null);
+            commandLine: string[];
+            static create(properties: millrace.pipeline.ActionRow.$Shape): millrace.pipeline.ActionRow & millrace.pipeline.ActionRow.$Shape;
+            static create(properties?: millrace.pipeline.ActionRow.$Properties): millrace.pipeline.ActionRow;
+            static encode(message: millrace.pipeline.ActionRow.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): millrace.pipeline.ActionRow & millrace.pipeline.ActionRow.$Shape;
+        }
+
+        namespace ActionRow {
+            interface $Properties {
+                sequence?: (number|null);
+                success?: (boolean|null);
+                label?: (string|null);
+                configuration?: (string|null);
+                mnemonic?: (string|null);
+                primaryOutput?: (string|null);
+                exitCode?: (number|null);
+                failureMessage?: (string|null);
+                failureCategory?: (number|null);
+                failureCode?: (number|null);
+                startedAtMs?: (number|null);
+                endedAtMs?: (number|null);
+                stdoutUri?: (string|null);
+                stderrUri?: (string|null);
+                commandLine?: (string[]|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = $Properties;
+        }
+
+        interface IActionCountRow extends millrace.pipeline.ActionCountRow.$Properties {
+        }
+
+        class ActionCountRow {
+            constructor(properties?: millrace.pipeline.ActionCountRow.$Properties);
+            $unknowns?: Uint8Array[];
+            mnemonic: string;
+            succeeded: number;
+            failed: number;
+            durationMs: number;
+            static create(properties: millrace.pipeline.ActionCountRow.$Shape): millrace.pipeline.ActionCountRow & millrace.pipeline.ActionCountRow.$Shape;
+            static create(properties?: millrace.pipeline.ActionCountRow.$Properties): millrace.pipeline.ActionCountRow;
+            static encode(message: millrace.pipeline.ActionCountRow.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): millrace.pipeline.ActionCountRow & millrace.pipeline.ActionCountRow.$Shape;
+        }
+
+        namespace ActionCountRow {
+            interface $Properties {
+                mnemonic?: (string|null);
+                succeeded?: (number|null);
+                failed?: (number|null);
+                durationMs?: (number|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = $Properties;
+        }
+
+        interface INamedSetBlock extends millrace.pipeline.NamedSetBlock.$Properties {
+        }
+
+        class NamedSetBlock {
+            constructor(properties?: millrace.pipeline.NamedSetBlock.$Properties);
+            $unknowns?: Uint8Array[];
+            data: Uint8Array;
+            rawBytes: number;
+            setCount: number;
+            fileCount: number;
+            firstId?: (number|null);
+            lastId?: (number|null);
+            cut: boolean;
+            static create(properties: millrace.pipeline.NamedSetBlock.$Shape): millrace.pipeline.NamedSetBlock & millrace.pipeline.NamedSetBlock.$Shape;
+            static create(properties?: millrace.pipeline.NamedSetBlock.$Properties): millrace.pipeline.NamedSetBlock;
+            static encode(message: millrace.pipeline.NamedSetBlock.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): millrace.pipeline.NamedSetBlock & millrace.pipeline.NamedSetBlock.$Shape;
+        }
+
+        namespace NamedSetBlock {
+            interface $Properties {
+                data?: (Uint8Array|null);
+                rawBytes?: (number|null);
+                setCount?: (number|null);
+                fileCount?: (number|null);
+                firstId?: (number|null);
+                lastId?: (number|null);
+                cut?: (boolean|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = $Properties;
+        }
+
+        interface IConfigurationRow extends millrace.pipeline.ConfigurationRow.$Properties {
+        }
+
+        class ConfigurationRow {
+            constructor(properties?: millrace.pipeline.ConfigurationRow.$Properties);
+            $unknowns?: Uint8Array[];
+            id: string;
+            mnemonic?: (string|null);
+            platform?: (string|null);
+            cpu?: (string|null);
+            isTool: boolean;
+            makeVariables?: (string|null);
+            static create(properties: millrace.pipeline.ConfigurationRow.$Shape): millrace.pipeline.ConfigurationRow & millrace.pipeline.ConfigurationRow.$Shape;
+            static create(properties?: millrace.pipeline.ConfigurationRow.$Properties): millrace.pipeline.ConfigurationRow;
+            static encode(message: millrace.pipeline.ConfigurationRow.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): millrace.pipeline.ConfigurationRow & millrace.pipeline.ConfigurationRow.$Shape;
+        }
+
+        namespace ConfigurationRow {
+            interface $Properties {
+                id?: (string|null);
+                mnemonic?: (string|null);
+                platform?: (string|null);
+                cpu?: (string|null);
+                isTool?: (boolean|null);
+                makeVariables?: (string|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = $Properties;
+        }
+
+        interface IMetricsRow extends millrace.pipeline.MetricsRow.$Properties {
+        }
+
+        class MetricsRow {
+            constructor(properties?: millrace.pipeline.MetricsRow.$Properties);
+            $unknowns?: Uint8Array[];
+            actionsCreated?: (number|null);
+            actionsExecuted?: (number|null);
+            remoteCacheHits?: (number|null);
+            actionCacheHits?: (number|null);
+            actionCacheMisses?: (number|null);
+            targetsLoaded?: (number|null);
+            targetsConfigured?: (number|null);
+            packagesLoaded?: (number|null);
+            cpuTimeMs?: (number|null);
+            wallTimeMs?: (number|null);
+            analysisPhaseMs?: (number|null);
+            executionPhaseMs?: (number|null);
+            criticalPathMs?: (number|null);
+            usedHeapBytes?: (number|null);
+            peakHeapBytes?: (number|null);
+            bytesSent?: (number|null);
+            bytesReceived?: (number|null);
+            outputBytes?: (number|null);
+            outputCount?: (number|null);
+            groups: Uint8Array;
+            static create(properties: millrace.pipeline.MetricsRow.$Shape): millrace.pipeline.MetricsRow & millrace.pipeline.MetricsRow.$Shape;
+            static create(properties?: millrace.pipeline.MetricsRow.$Properties): millrace.pipeline.MetricsRow;
+            static encode(message: millrace.pipeline.MetricsRow.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): millrace.pipeline.MetricsRow & millrace.pipeline.MetricsRow.$Shape;
+        }
+
+        namespace MetricsRow {
+            interface $Properties {
+                actionsCreated?: (number|null);
+                actionsExecuted?: (number|null);
+                remoteCacheHits?: (number|null);
+                actionCacheHits?: (number|null);
+                actionCacheMisses?: (number|null);
+                targetsLoaded?: (number|null);
+                targetsConfigured?: (number|null);
+                packagesLoaded?: (number|null);
+                cpuTimeMs?: (number|null);
+                wallTimeMs?: (number|null);
+                analysisPhaseMs?: (number|null);
+                executionPhaseMs?: (number|null);
+                criticalPathMs?: (number|null);
+                usedHeapBytes?: (number|null);
+                peakHeapBytes?: (number|null);
+                bytesSent?: (number|null);
+                bytesReceived?: (number|null);
+                outputBytes?: (number|null);
+                outputCount?: (number|null);
+                groups?: (Uint8Array|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = $Properties;
+        }
+
+        interface IDetailsRow extends millrace.pipeline.DetailsRow.$Properties {
+        }
+
+        class DetailsRow {
+            constructor(properties?: millrace.pipeline.DetailsRow.$Properties);
+            $unknowns?: Uint8Array[];
+            startupOptions: string[];
+            explicitStartupOptions: string[];
+            options: string[];
+            explicitOptions: string[];
+            toolTag?: (string|null);
+            workspaceStatus?: (string|null);
+            buildMetadata?: (string|null);
+            localExecRoot?: (string|null);
+            serverPid?: (number|null);
+            patternTargets?: (number|null);
+            testSuites?: (string|null);
+            convenienceSymlinks?: (Uint8Array|null);
+            execRequest?: (Uint8Array|null);
+            toolLogs?: (Uint8Array|null);
+            failureCategory?: (number|null);
+            failureCode?: (number|null);
+            wasSuspended?: (boolean|null);
+            static create(properties: millrace.pipeline.DetailsRow.$Shape): millrace.pipeline.DetailsRow & millrace.pipeline.DetailsRow.$Shape;
+            static create(properties?: millrace.pipeline.DetailsRow.$Properties): millrace.pipeline.DetailsRow;
+            static encode(message: millrace.pipeline.DetailsRow.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): millrace.pipeline.DetailsRow & millrace.pipeline.DetailsRow.$Shape;
+        }
+
+        namespace DetailsRow {
+            interface $Properties {
+                startupOptions?: (string[]|null);
+                explicitStartupOptions?: (string[]|null);
+                options?: (string[]|null);
+                explicitOptions?: (string[]|null);
+                toolTag?: (string|null);
+                workspaceStatus?: (string|null);
+                buildMetadata?: (string|null);
+                localExecRoot?: (string|null);
+                serverPid?: (number|null);
+                patternTargets?: (number|null);
+                testSuites?: (string|null);
+                convenienceSymlinks?: (Uint8Array|null);
+                execRequest?: (Uint8Array|null);
+                toolLogs?: (Uint8Array|null);
+                failureCategory?: (number|null);
+                failureCode?: (number|null);
+                wasSuspended?: (boolean|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = $Properties;
+        }
+
+        interface IProblemRow extends millrace.pipeline.ProblemRow.$Properties {
+        }
+
+        class ProblemRow {
+            constructor(properties?: millrace.pipeline.ProblemRow.$Properties);
+            $unknowns?: Uint8Array[];
+            sequence: number;
+            kind: string;
+            subject?: (string|null);
+            configuration?: (string|null);
+            reason: string;
+            description?: (string|null);
+            static create(properties: millrace.pipeline.ProblemRow.$Shape): millrace.pipeline.ProblemRow & millrace.pipeline.ProblemRow.$Shape;
+            static create(properties?: millrace.pipeline.ProblemRow.$Properties): millrace.pipeline.ProblemRow;
+            static encode(message: millrace.pipeline.ProblemRow.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): millrace.pipeline.ProblemRow & millrace.pipeline.ProblemRow.$Shape;
+        }
+
+        namespace ProblemRow {
+            interface $Properties {
+                sequence?: (number|null);
+                kind?: (string|null);
+                subject?: (string|null);
+                configuration?: (string|null);
+                reason?: (string|null);
+                description?: (string|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = $Properties;
+        }
+
+        interface IFetchRow extends millrace.pipeline.FetchRow.$Properties {
+        }
+
+        class FetchRow {
+            constructor(properties?: millrace.pipeline.FetchRow.$Properties);
+            $unknowns?: Uint8Array[];
+            sequence: number;
+            url: string;
+            downloader: number;
+            success: boolean;
+            static create(properties: millrace.pipeline.FetchRow.$Shape): millrace.pipeline.FetchRow & millrace.pipeline.FetchRow.$Shape;
+            static create(properties?: millrace.pipeline.FetchRow.$Properties): millrace.pipeline.FetchRow;
+            static encode(message: millrace.pipeline.FetchRow.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): millrace.pipeline.FetchRow & millrace.pipeline.FetchRow.$Shape;
+        }
+
+        namespace FetchRow {
+            interface $Properties {
+                sequence?: (number|null);
+                url?: (string|null);
+                downloader?: (number|null);
+                success?: (boolean|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = $Properties;
+        }
+
+        interface ITestProgressRow extends millrace.pipeline.TestProgressRow.$Properties {
+        }
+
+        class TestProgressRow {
+            constructor(properties?: millrace.pipeline.TestProgressRow.$Properties);
+            $unknowns?: Uint8Array[];
+            label: string;
+            configuration: string;
+            run: number;
+            shard: number;
+            attempt: number;
+            opaqueCount: number;
+            uri: string;
+            static create(properties: millrace.pipeline.TestProgressRow.$Shape): millrace.pipeline.TestProgressRow & millrace.pipeline.TestProgressRow.$Shape;
+            static create(properties?: millrace.pipeline.TestProgressRow.$Properties): millrace.pipeline.TestProgressRow;
+            static encode(message: millrace.pipeline.TestProgressRow.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): millrace.pipeline.TestProgressRow & millrace.pipeline.TestProgressRow.$Shape;
+        }
+
+        namespace TestProgressRow {
+            interface $Properties {
+                label?: (string|null);
+                configuration?: (string|null);
+                run?: (number|null);
+                shard?: (number|null);
+                attempt?: (number|null);
+                opaqueCount?: (number|null);
+                uri?: (string|null);
+                $unknowns?: Uint8Array[];
+            }
+            type $Shape = $Properties;
+        }
+
+        interface IUnknownRow extends millrace.pipeline.UnknownRow.$Properties {
+        }
+
+        class UnknownRow {
+            constructor(properties?: millrace.pipeline.UnknownRow.$Properties);
+            $unknowns?: Uint8Array[];
+            what: string;
+            events: number;
+            static create(properties: millrace.pipeline.UnknownRow.$Shape): millrace.pipeline.UnknownRow & millrace.pipeline.UnknownRow.$Shape;
+            static create(properties?: millrace.pipeline.UnknownRow.$Properties): millrace.pipeline.UnknownRow;
+            static encode(message: millrace.pipeline.UnknownRow.$Properties, writer?: $protobuf.Writer): $protobuf.Writer;
+            static decode(reader: ($protobuf.Reader|Uint8Array), length?: number): millrace.pipeline.UnknownRow & millrace.pipeline.UnknownRow.$Shape;
+        }
+
+        namespace UnknownRow {
+            interface $Properties {
+                what?: (string|null);
+                events?: (number|null);
                 $unknowns?: Uint8Array[];
             }
             type $Shape = $Properties;

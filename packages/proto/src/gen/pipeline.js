@@ -1456,6 +1456,14 @@ export const millrace = $root.millrace = (() => {
                 this.targets = [];
                 this.testResults = [];
                 this.testSummaries = [];
+                this.actions = [];
+                this.actionCounts = [];
+                this.namedSets = [];
+                this.configurations = [];
+                this.problems = [];
+                this.fetches = [];
+                this.testProgress = [];
+                this.unknowns = [];
                 if (properties)
                     for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                         if (properties[keys[i]] != null && keys[i] !== "__proto__")
@@ -1466,6 +1474,16 @@ export const millrace = $root.millrace = (() => {
             Rows.prototype.targets = $util.emptyArray;
             Rows.prototype.testResults = $util.emptyArray;
             Rows.prototype.testSummaries = $util.emptyArray;
+            Rows.prototype.actions = $util.emptyArray;
+            Rows.prototype.actionCounts = $util.emptyArray;
+            Rows.prototype.namedSets = $util.emptyArray;
+            Rows.prototype.configurations = $util.emptyArray;
+            Rows.prototype.metrics = null;
+            Rows.prototype.details = null;
+            Rows.prototype.problems = $util.emptyArray;
+            Rows.prototype.fetches = $util.emptyArray;
+            Rows.prototype.testProgress = $util.emptyArray;
+            Rows.prototype.unknowns = $util.emptyArray;
 
             Rows.create = function(properties) {
                 return new Rows(properties);
@@ -1489,6 +1507,34 @@ export const millrace = $root.millrace = (() => {
                 if (message.testSummaries != null && message.testSummaries.length)
                     for (let i = 0; i < message.testSummaries.length; ++i)
                         $root.millrace.pipeline.TestSummaryRow.encode(message.testSummaries[i], writer.uint32(34).fork(), _depth + 1).ldelim();
+                if (message.actions != null && message.actions.length)
+                    for (let i = 0; i < message.actions.length; ++i)
+                        $root.millrace.pipeline.ActionRow.encode(message.actions[i], writer.uint32(42).fork(), _depth + 1).ldelim();
+                if (message.actionCounts != null && message.actionCounts.length)
+                    for (let i = 0; i < message.actionCounts.length; ++i)
+                        $root.millrace.pipeline.ActionCountRow.encode(message.actionCounts[i], writer.uint32(50).fork(), _depth + 1).ldelim();
+                if (message.namedSets != null && message.namedSets.length)
+                    for (let i = 0; i < message.namedSets.length; ++i)
+                        $root.millrace.pipeline.NamedSetBlock.encode(message.namedSets[i], writer.uint32(58).fork(), _depth + 1).ldelim();
+                if (message.configurations != null && message.configurations.length)
+                    for (let i = 0; i < message.configurations.length; ++i)
+                        $root.millrace.pipeline.ConfigurationRow.encode(message.configurations[i], writer.uint32(66).fork(), _depth + 1).ldelim();
+                if (message.metrics != null && $Object.hasOwnProperty.call(message, "metrics"))
+                    $root.millrace.pipeline.MetricsRow.encode(message.metrics, writer.uint32(74).fork(), _depth + 1).ldelim();
+                if (message.details != null && $Object.hasOwnProperty.call(message, "details"))
+                    $root.millrace.pipeline.DetailsRow.encode(message.details, writer.uint32(82).fork(), _depth + 1).ldelim();
+                if (message.problems != null && message.problems.length)
+                    for (let i = 0; i < message.problems.length; ++i)
+                        $root.millrace.pipeline.ProblemRow.encode(message.problems[i], writer.uint32(90).fork(), _depth + 1).ldelim();
+                if (message.fetches != null && message.fetches.length)
+                    for (let i = 0; i < message.fetches.length; ++i)
+                        $root.millrace.pipeline.FetchRow.encode(message.fetches[i], writer.uint32(98).fork(), _depth + 1).ldelim();
+                if (message.testProgress != null && message.testProgress.length)
+                    for (let i = 0; i < message.testProgress.length; ++i)
+                        $root.millrace.pipeline.TestProgressRow.encode(message.testProgress[i], writer.uint32(106).fork(), _depth + 1).ldelim();
+                if (message.unknowns != null && message.unknowns.length)
+                    for (let i = 0; i < message.unknowns.length; ++i)
+                        $root.millrace.pipeline.UnknownRow.encode(message.unknowns[i], writer.uint32(114).fork(), _depth + 1).ldelim();
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -1550,6 +1596,82 @@ export const millrace = $root.millrace = (() => {
                             if (!(message.testSummaries && message.testSummaries.length))
                                 message.testSummaries = [];
                             message.testSummaries.push($root.millrace.pipeline.TestSummaryRow.decode(reader, reader.size(), $undefined, _depth + 1));
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.actions && message.actions.length))
+                                message.actions = [];
+                            message.actions.push($root.millrace.pipeline.ActionRow.decode(reader, reader.size(), $undefined, _depth + 1));
+                            continue;
+                        }
+                    case 6: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.actionCounts && message.actionCounts.length))
+                                message.actionCounts = [];
+                            message.actionCounts.push($root.millrace.pipeline.ActionCountRow.decode(reader, reader.size(), $undefined, _depth + 1));
+                            continue;
+                        }
+                    case 7: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.namedSets && message.namedSets.length))
+                                message.namedSets = [];
+                            message.namedSets.push($root.millrace.pipeline.NamedSetBlock.decode(reader, reader.size(), $undefined, _depth + 1));
+                            continue;
+                        }
+                    case 8: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.configurations && message.configurations.length))
+                                message.configurations = [];
+                            message.configurations.push($root.millrace.pipeline.ConfigurationRow.decode(reader, reader.size(), $undefined, _depth + 1));
+                            continue;
+                        }
+                    case 9: {
+                            if (wireType !== 2)
+                                break;
+                            message.metrics = $root.millrace.pipeline.MetricsRow.decode(reader, reader.size(), $undefined, _depth + 1, message.metrics);
+                            continue;
+                        }
+                    case 10: {
+                            if (wireType !== 2)
+                                break;
+                            message.details = $root.millrace.pipeline.DetailsRow.decode(reader, reader.size(), $undefined, _depth + 1, message.details);
+                            continue;
+                        }
+                    case 11: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.problems && message.problems.length))
+                                message.problems = [];
+                            message.problems.push($root.millrace.pipeline.ProblemRow.decode(reader, reader.size(), $undefined, _depth + 1));
+                            continue;
+                        }
+                    case 12: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.fetches && message.fetches.length))
+                                message.fetches = [];
+                            message.fetches.push($root.millrace.pipeline.FetchRow.decode(reader, reader.size(), $undefined, _depth + 1));
+                            continue;
+                        }
+                    case 13: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.testProgress && message.testProgress.length))
+                                message.testProgress = [];
+                            message.testProgress.push($root.millrace.pipeline.TestProgressRow.decode(reader, reader.size(), $undefined, _depth + 1));
+                            continue;
+                        }
+                    case 14: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.unknowns && message.unknowns.length))
+                                message.unknowns = [];
+                            message.unknowns.push($root.millrace.pipeline.UnknownRow.decode(reader, reader.size(), $undefined, _depth + 1));
                             continue;
                         }
                     }
@@ -2017,6 +2139,10 @@ export const millrace = $root.millrace = (() => {
             TargetRow.prototype.failureMessage = null;
             TargetRow.prototype.abortReason = null;
             TargetRow.prototype.completedAtMs = null;
+            TargetRow.prototype.outputs = null;
+            TargetRow.prototype.testTimeoutMs = null;
+            TargetRow.prototype.overallSuccess = null;
+            TargetRow.prototype.overallTestStatus = null;
 
             let $oneOfFields;
 
@@ -2047,6 +2173,30 @@ export const millrace = $root.millrace = (() => {
             // Virtual OneOf for proto3 optional field
             $Object.defineProperty(TargetRow.prototype, "_completedAtMs", {
                 get: $util.oneOfGetter($oneOfFields = ["completedAtMs"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(TargetRow.prototype, "_outputs", {
+                get: $util.oneOfGetter($oneOfFields = ["outputs"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(TargetRow.prototype, "_testTimeoutMs", {
+                get: $util.oneOfGetter($oneOfFields = ["testTimeoutMs"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(TargetRow.prototype, "_overallSuccess", {
+                get: $util.oneOfGetter($oneOfFields = ["overallSuccess"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(TargetRow.prototype, "_overallTestStatus", {
+                get: $util.oneOfGetter($oneOfFields = ["overallTestStatus"]),
                 set: $util.oneOfSetter($oneOfFields)
             });
 
@@ -2082,6 +2232,14 @@ export const millrace = $root.millrace = (() => {
                     writer.uint32(74).string(message.abortReason);
                 if (message.completedAtMs != null && $Object.hasOwnProperty.call(message, "completedAtMs"))
                     writer.uint32(80).int64(message.completedAtMs);
+                if (message.outputs != null && $Object.hasOwnProperty.call(message, "outputs"))
+                    writer.uint32(90).bytes(message.outputs);
+                if (message.testTimeoutMs != null && $Object.hasOwnProperty.call(message, "testTimeoutMs"))
+                    writer.uint32(96).int64(message.testTimeoutMs);
+                if (message.overallSuccess != null && $Object.hasOwnProperty.call(message, "overallSuccess"))
+                    writer.uint32(104).bool(message.overallSuccess);
+                if (message.overallTestStatus != null && $Object.hasOwnProperty.call(message, "overallTestStatus"))
+                    writer.uint32(112).int32(message.overallTestStatus);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -2194,6 +2352,34 @@ export const millrace = $root.millrace = (() => {
                             message._completedAtMs = "completedAtMs";
                             continue;
                         }
+                    case 11: {
+                            if (wireType !== 2)
+                                break;
+                            message.outputs = reader.bytes();
+                            message._outputs = "outputs";
+                            continue;
+                        }
+                    case 12: {
+                            if (wireType !== 0)
+                                break;
+                            message.testTimeoutMs = reader.int64();
+                            message._testTimeoutMs = "testTimeoutMs";
+                            continue;
+                        }
+                    case 13: {
+                            if (wireType !== 0)
+                                break;
+                            message.overallSuccess = reader.bool();
+                            message._overallSuccess = "overallSuccess";
+                            continue;
+                        }
+                    case 14: {
+                            if (wireType !== 0)
+                                break;
+                            message.overallTestStatus = reader.int32();
+                            message._overallTestStatus = "overallTestStatus";
+                            continue;
+                        }
                     }
                     reader.skipType(wireType, _depth, tag);
                     if (!reader.discardUnknown) {
@@ -2229,6 +2415,7 @@ export const millrace = $root.millrace = (() => {
 
             const TestResultRow = function (properties) {
                 this.outputs = [];
+                this.warnings = [];
                 if (properties)
                     for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
                         if (properties[keys[i]] != null && keys[i] !== "__proto__")
@@ -2249,6 +2436,9 @@ export const millrace = $root.millrace = (() => {
             TestResultRow.prototype.strategy = null;
             TestResultRow.prototype.exitCode = null;
             TestResultRow.prototype.outputs = $util.emptyArray;
+            TestResultRow.prototype.hostname = null;
+            TestResultRow.prototype.warnings = $util.emptyArray;
+            TestResultRow.prototype.executionInfo = null;
 
             let $oneOfFields;
 
@@ -2279,6 +2469,18 @@ export const millrace = $root.millrace = (() => {
             // Virtual OneOf for proto3 optional field
             $Object.defineProperty(TestResultRow.prototype, "_exitCode", {
                 get: $util.oneOfGetter($oneOfFields = ["exitCode"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(TestResultRow.prototype, "_hostname", {
+                get: $util.oneOfGetter($oneOfFields = ["hostname"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(TestResultRow.prototype, "_executionInfo", {
+                get: $util.oneOfGetter($oneOfFields = ["executionInfo"]),
                 set: $util.oneOfSetter($oneOfFields)
             });
 
@@ -2322,6 +2524,13 @@ export const millrace = $root.millrace = (() => {
                 if (message.outputs != null && message.outputs.length)
                     for (let i = 0; i < message.outputs.length; ++i)
                         $root.millrace.pipeline.NamedUri.encode(message.outputs[i], writer.uint32(114).fork(), _depth + 1).ldelim();
+                if (message.hostname != null && $Object.hasOwnProperty.call(message, "hostname"))
+                    writer.uint32(122).string(message.hostname);
+                if (message.warnings != null && message.warnings.length)
+                    for (let i = 0; i < message.warnings.length; ++i)
+                        writer.uint32(130).string(message.warnings[i]);
+                if (message.executionInfo != null && $Object.hasOwnProperty.call(message, "executionInfo"))
+                    writer.uint32(138).bytes(message.executionInfo);
                 if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                     for (let i = 0; i < message.$unknowns.length; ++i)
                         writer.raw(message.$unknowns[i]);
@@ -2468,6 +2677,28 @@ export const millrace = $root.millrace = (() => {
                             if (!(message.outputs && message.outputs.length))
                                 message.outputs = [];
                             message.outputs.push($root.millrace.pipeline.NamedUri.decode(reader, reader.size(), $undefined, _depth + 1));
+                            continue;
+                        }
+                    case 15: {
+                            if (wireType !== 2)
+                                break;
+                            message.hostname = reader.stringVerify();
+                            message._hostname = "hostname";
+                            continue;
+                        }
+                    case 16: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.warnings && message.warnings.length))
+                                message.warnings = [];
+                            message.warnings.push(reader.stringVerify());
+                            continue;
+                        }
+                    case 17: {
+                            if (wireType !== 2)
+                                break;
+                            message.executionInfo = reader.bytes();
+                            message._executionInfo = "executionInfo";
                             continue;
                         }
                     }
@@ -4338,6 +4569,2031 @@ export const millrace = $root.millrace = (() => {
             };
 
             return LeaseReply;
+        })();
+
+        pipeline.ActionRow = (function() {
+
+            const ActionRow = function (properties) {
+                this.commandLine = [];
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            ActionRow.prototype.sequence = $util.Long ? $util.Long.fromBits(0,0,false) : 0;
+            ActionRow.prototype.success = false;
+            ActionRow.prototype.label = null;
+            ActionRow.prototype.configuration = null;
+            ActionRow.prototype.mnemonic = null;
+            ActionRow.prototype.primaryOutput = null;
+            ActionRow.prototype.exitCode = null;
+            ActionRow.prototype.failureMessage = null;
+            ActionRow.prototype.failureCategory = null;
+            ActionRow.prototype.failureCode = null;
+            ActionRow.prototype.startedAtMs = null;
+            ActionRow.prototype.endedAtMs = null;
+            ActionRow.prototype.stdoutUri = null;
+            ActionRow.prototype.stderrUri = null;
+            ActionRow.prototype.commandLine = $util.emptyArray;
+
+            let $oneOfFields;
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(ActionRow.prototype, "_label", {
+                get: $util.oneOfGetter($oneOfFields = ["label"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(ActionRow.prototype, "_configuration", {
+                get: $util.oneOfGetter($oneOfFields = ["configuration"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(ActionRow.prototype, "_mnemonic", {
+                get: $util.oneOfGetter($oneOfFields = ["mnemonic"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(ActionRow.prototype, "_primaryOutput", {
+                get: $util.oneOfGetter($oneOfFields = ["primaryOutput"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(ActionRow.prototype, "_exitCode", {
+                get: $util.oneOfGetter($oneOfFields = ["exitCode"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(ActionRow.prototype, "_failureMessage", {
+                get: $util.oneOfGetter($oneOfFields = ["failureMessage"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(ActionRow.prototype, "_failureCategory", {
+                get: $util.oneOfGetter($oneOfFields = ["failureCategory"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(ActionRow.prototype, "_failureCode", {
+                get: $util.oneOfGetter($oneOfFields = ["failureCode"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(ActionRow.prototype, "_startedAtMs", {
+                get: $util.oneOfGetter($oneOfFields = ["startedAtMs"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(ActionRow.prototype, "_endedAtMs", {
+                get: $util.oneOfGetter($oneOfFields = ["endedAtMs"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(ActionRow.prototype, "_stdoutUri", {
+                get: $util.oneOfGetter($oneOfFields = ["stdoutUri"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(ActionRow.prototype, "_stderrUri", {
+                get: $util.oneOfGetter($oneOfFields = ["stderrUri"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            ActionRow.create = function(properties) {
+                return new ActionRow(properties);
+            };
+
+            ActionRow.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.sequence != null && $Object.hasOwnProperty.call(message, "sequence") && (typeof message.sequence === "object" ? message.sequence.low || message.sequence.high : message.sequence !== 0))
+                    writer.uint32(8).int64(message.sequence);
+                if (message.success != null && $Object.hasOwnProperty.call(message, "success") && message.success !== false)
+                    writer.uint32(16).bool(message.success);
+                if (message.label != null && $Object.hasOwnProperty.call(message, "label"))
+                    writer.uint32(26).string(message.label);
+                if (message.configuration != null && $Object.hasOwnProperty.call(message, "configuration"))
+                    writer.uint32(34).string(message.configuration);
+                if (message.mnemonic != null && $Object.hasOwnProperty.call(message, "mnemonic"))
+                    writer.uint32(42).string(message.mnemonic);
+                if (message.primaryOutput != null && $Object.hasOwnProperty.call(message, "primaryOutput"))
+                    writer.uint32(50).string(message.primaryOutput);
+                if (message.exitCode != null && $Object.hasOwnProperty.call(message, "exitCode"))
+                    writer.uint32(56).int32(message.exitCode);
+                if (message.failureMessage != null && $Object.hasOwnProperty.call(message, "failureMessage"))
+                    writer.uint32(66).string(message.failureMessage);
+                if (message.failureCategory != null && $Object.hasOwnProperty.call(message, "failureCategory"))
+                    writer.uint32(72).int32(message.failureCategory);
+                if (message.failureCode != null && $Object.hasOwnProperty.call(message, "failureCode"))
+                    writer.uint32(80).int32(message.failureCode);
+                if (message.startedAtMs != null && $Object.hasOwnProperty.call(message, "startedAtMs"))
+                    writer.uint32(88).int64(message.startedAtMs);
+                if (message.endedAtMs != null && $Object.hasOwnProperty.call(message, "endedAtMs"))
+                    writer.uint32(96).int64(message.endedAtMs);
+                if (message.stdoutUri != null && $Object.hasOwnProperty.call(message, "stdoutUri"))
+                    writer.uint32(106).string(message.stdoutUri);
+                if (message.stderrUri != null && $Object.hasOwnProperty.call(message, "stderrUri"))
+                    writer.uint32(114).string(message.stderrUri);
+                if (message.commandLine != null && message.commandLine.length)
+                    for (let i = 0; i < message.commandLine.length; ++i)
+                        writer.uint32(122).string(message.commandLine[i]);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            ActionRow.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.millrace.pipeline.ActionRow();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.int64()) === "object" ? value.low || value.high : value !== 0)
+                                message.sequence = value;
+                            else
+                                delete message.sequence;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.bool())
+                                message.success = value;
+                            else
+                                delete message.success;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            message.label = reader.stringVerify();
+                            message._label = "label";
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            message.configuration = reader.stringVerify();
+                            message._configuration = "configuration";
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            message.mnemonic = reader.stringVerify();
+                            message._mnemonic = "mnemonic";
+                            continue;
+                        }
+                    case 6: {
+                            if (wireType !== 2)
+                                break;
+                            message.primaryOutput = reader.stringVerify();
+                            message._primaryOutput = "primaryOutput";
+                            continue;
+                        }
+                    case 7: {
+                            if (wireType !== 0)
+                                break;
+                            message.exitCode = reader.int32();
+                            message._exitCode = "exitCode";
+                            continue;
+                        }
+                    case 8: {
+                            if (wireType !== 2)
+                                break;
+                            message.failureMessage = reader.stringVerify();
+                            message._failureMessage = "failureMessage";
+                            continue;
+                        }
+                    case 9: {
+                            if (wireType !== 0)
+                                break;
+                            message.failureCategory = reader.int32();
+                            message._failureCategory = "failureCategory";
+                            continue;
+                        }
+                    case 10: {
+                            if (wireType !== 0)
+                                break;
+                            message.failureCode = reader.int32();
+                            message._failureCode = "failureCode";
+                            continue;
+                        }
+                    case 11: {
+                            if (wireType !== 0)
+                                break;
+                            message.startedAtMs = reader.int64();
+                            message._startedAtMs = "startedAtMs";
+                            continue;
+                        }
+                    case 12: {
+                            if (wireType !== 0)
+                                break;
+                            message.endedAtMs = reader.int64();
+                            message._endedAtMs = "endedAtMs";
+                            continue;
+                        }
+                    case 13: {
+                            if (wireType !== 2)
+                                break;
+                            message.stdoutUri = reader.stringVerify();
+                            message._stdoutUri = "stdoutUri";
+                            continue;
+                        }
+                    case 14: {
+                            if (wireType !== 2)
+                                break;
+                            message.stderrUri = reader.stringVerify();
+                            message._stderrUri = "stderrUri";
+                            continue;
+                        }
+                    case 15: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.commandLine && message.commandLine.length))
+                                message.commandLine = [];
+                            message.commandLine.push(reader.stringVerify());
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return ActionRow;
+        })();
+
+        pipeline.ActionCountRow = (function() {
+
+            const ActionCountRow = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            ActionCountRow.prototype.mnemonic = "";
+            ActionCountRow.prototype.succeeded = $util.Long ? $util.Long.fromBits(0,0,false) : 0;
+            ActionCountRow.prototype.failed = $util.Long ? $util.Long.fromBits(0,0,false) : 0;
+            ActionCountRow.prototype.durationMs = $util.Long ? $util.Long.fromBits(0,0,false) : 0;
+
+            ActionCountRow.create = function(properties) {
+                return new ActionCountRow(properties);
+            };
+
+            ActionCountRow.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.mnemonic != null && $Object.hasOwnProperty.call(message, "mnemonic") && message.mnemonic !== "")
+                    writer.uint32(10).string(message.mnemonic);
+                if (message.succeeded != null && $Object.hasOwnProperty.call(message, "succeeded") && (typeof message.succeeded === "object" ? message.succeeded.low || message.succeeded.high : message.succeeded !== 0))
+                    writer.uint32(16).int64(message.succeeded);
+                if (message.failed != null && $Object.hasOwnProperty.call(message, "failed") && (typeof message.failed === "object" ? message.failed.low || message.failed.high : message.failed !== 0))
+                    writer.uint32(24).int64(message.failed);
+                if (message.durationMs != null && $Object.hasOwnProperty.call(message, "durationMs") && (typeof message.durationMs === "object" ? message.durationMs.low || message.durationMs.high : message.durationMs !== 0))
+                    writer.uint32(32).int64(message.durationMs);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            ActionCountRow.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.millrace.pipeline.ActionCountRow();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.mnemonic = value;
+                            else
+                                delete message.mnemonic;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.int64()) === "object" ? value.low || value.high : value !== 0)
+                                message.succeeded = value;
+                            else
+                                delete message.succeeded;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.int64()) === "object" ? value.low || value.high : value !== 0)
+                                message.failed = value;
+                            else
+                                delete message.failed;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.int64()) === "object" ? value.low || value.high : value !== 0)
+                                message.durationMs = value;
+                            else
+                                delete message.durationMs;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return ActionCountRow;
+        })();
+
+        pipeline.NamedSetBlock = (function() {
+
+            const NamedSetBlock = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            NamedSetBlock.prototype.data = $util.newBuffer([]);
+            NamedSetBlock.prototype.rawBytes = $util.Long ? $util.Long.fromBits(0,0,false) : 0;
+            NamedSetBlock.prototype.setCount = 0;
+            NamedSetBlock.prototype.fileCount = $util.Long ? $util.Long.fromBits(0,0,false) : 0;
+            NamedSetBlock.prototype.firstId = null;
+            NamedSetBlock.prototype.lastId = null;
+            NamedSetBlock.prototype.cut = false;
+
+            let $oneOfFields;
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(NamedSetBlock.prototype, "_firstId", {
+                get: $util.oneOfGetter($oneOfFields = ["firstId"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(NamedSetBlock.prototype, "_lastId", {
+                get: $util.oneOfGetter($oneOfFields = ["lastId"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            NamedSetBlock.create = function(properties) {
+                return new NamedSetBlock(properties);
+            };
+
+            NamedSetBlock.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.data != null && $Object.hasOwnProperty.call(message, "data") && message.data.length)
+                    writer.uint32(10).bytes(message.data);
+                if (message.rawBytes != null && $Object.hasOwnProperty.call(message, "rawBytes") && (typeof message.rawBytes === "object" ? message.rawBytes.low || message.rawBytes.high : message.rawBytes !== 0))
+                    writer.uint32(16).int64(message.rawBytes);
+                if (message.setCount != null && $Object.hasOwnProperty.call(message, "setCount") && message.setCount !== 0)
+                    writer.uint32(24).int32(message.setCount);
+                if (message.fileCount != null && $Object.hasOwnProperty.call(message, "fileCount") && (typeof message.fileCount === "object" ? message.fileCount.low || message.fileCount.high : message.fileCount !== 0))
+                    writer.uint32(32).int64(message.fileCount);
+                if (message.firstId != null && $Object.hasOwnProperty.call(message, "firstId"))
+                    writer.uint32(40).int64(message.firstId);
+                if (message.lastId != null && $Object.hasOwnProperty.call(message, "lastId"))
+                    writer.uint32(48).int64(message.lastId);
+                if (message.cut != null && $Object.hasOwnProperty.call(message, "cut") && message.cut !== false)
+                    writer.uint32(56).bool(message.cut);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            NamedSetBlock.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.millrace.pipeline.NamedSetBlock();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.data = value;
+                            else
+                                delete message.data;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.int64()) === "object" ? value.low || value.high : value !== 0)
+                                message.rawBytes = value;
+                            else
+                                delete message.rawBytes;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.int32())
+                                message.setCount = value;
+                            else
+                                delete message.setCount;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.int64()) === "object" ? value.low || value.high : value !== 0)
+                                message.fileCount = value;
+                            else
+                                delete message.fileCount;
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 0)
+                                break;
+                            message.firstId = reader.int64();
+                            message._firstId = "firstId";
+                            continue;
+                        }
+                    case 6: {
+                            if (wireType !== 0)
+                                break;
+                            message.lastId = reader.int64();
+                            message._lastId = "lastId";
+                            continue;
+                        }
+                    case 7: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.bool())
+                                message.cut = value;
+                            else
+                                delete message.cut;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return NamedSetBlock;
+        })();
+
+        pipeline.ConfigurationRow = (function() {
+
+            const ConfigurationRow = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            ConfigurationRow.prototype.id = "";
+            ConfigurationRow.prototype.mnemonic = null;
+            ConfigurationRow.prototype.platform = null;
+            ConfigurationRow.prototype.cpu = null;
+            ConfigurationRow.prototype.isTool = false;
+            ConfigurationRow.prototype.makeVariables = null;
+
+            let $oneOfFields;
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(ConfigurationRow.prototype, "_mnemonic", {
+                get: $util.oneOfGetter($oneOfFields = ["mnemonic"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(ConfigurationRow.prototype, "_platform", {
+                get: $util.oneOfGetter($oneOfFields = ["platform"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(ConfigurationRow.prototype, "_cpu", {
+                get: $util.oneOfGetter($oneOfFields = ["cpu"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(ConfigurationRow.prototype, "_makeVariables", {
+                get: $util.oneOfGetter($oneOfFields = ["makeVariables"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            ConfigurationRow.create = function(properties) {
+                return new ConfigurationRow(properties);
+            };
+
+            ConfigurationRow.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.id != null && $Object.hasOwnProperty.call(message, "id") && message.id !== "")
+                    writer.uint32(10).string(message.id);
+                if (message.mnemonic != null && $Object.hasOwnProperty.call(message, "mnemonic"))
+                    writer.uint32(18).string(message.mnemonic);
+                if (message.platform != null && $Object.hasOwnProperty.call(message, "platform"))
+                    writer.uint32(26).string(message.platform);
+                if (message.cpu != null && $Object.hasOwnProperty.call(message, "cpu"))
+                    writer.uint32(34).string(message.cpu);
+                if (message.isTool != null && $Object.hasOwnProperty.call(message, "isTool") && message.isTool !== false)
+                    writer.uint32(40).bool(message.isTool);
+                if (message.makeVariables != null && $Object.hasOwnProperty.call(message, "makeVariables"))
+                    writer.uint32(50).string(message.makeVariables);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            ConfigurationRow.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.millrace.pipeline.ConfigurationRow();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.id = value;
+                            else
+                                delete message.id;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            message.mnemonic = reader.stringVerify();
+                            message._mnemonic = "mnemonic";
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            message.platform = reader.stringVerify();
+                            message._platform = "platform";
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            message.cpu = reader.stringVerify();
+                            message._cpu = "cpu";
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.bool())
+                                message.isTool = value;
+                            else
+                                delete message.isTool;
+                            continue;
+                        }
+                    case 6: {
+                            if (wireType !== 2)
+                                break;
+                            message.makeVariables = reader.stringVerify();
+                            message._makeVariables = "makeVariables";
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return ConfigurationRow;
+        })();
+
+        pipeline.MetricsRow = (function() {
+
+            const MetricsRow = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            MetricsRow.prototype.actionsCreated = null;
+            MetricsRow.prototype.actionsExecuted = null;
+            MetricsRow.prototype.remoteCacheHits = null;
+            MetricsRow.prototype.actionCacheHits = null;
+            MetricsRow.prototype.actionCacheMisses = null;
+            MetricsRow.prototype.targetsLoaded = null;
+            MetricsRow.prototype.targetsConfigured = null;
+            MetricsRow.prototype.packagesLoaded = null;
+            MetricsRow.prototype.cpuTimeMs = null;
+            MetricsRow.prototype.wallTimeMs = null;
+            MetricsRow.prototype.analysisPhaseMs = null;
+            MetricsRow.prototype.executionPhaseMs = null;
+            MetricsRow.prototype.criticalPathMs = null;
+            MetricsRow.prototype.usedHeapBytes = null;
+            MetricsRow.prototype.peakHeapBytes = null;
+            MetricsRow.prototype.bytesSent = null;
+            MetricsRow.prototype.bytesReceived = null;
+            MetricsRow.prototype.outputBytes = null;
+            MetricsRow.prototype.outputCount = null;
+            MetricsRow.prototype.groups = $util.newBuffer([]);
+
+            let $oneOfFields;
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(MetricsRow.prototype, "_actionsCreated", {
+                get: $util.oneOfGetter($oneOfFields = ["actionsCreated"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(MetricsRow.prototype, "_actionsExecuted", {
+                get: $util.oneOfGetter($oneOfFields = ["actionsExecuted"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(MetricsRow.prototype, "_remoteCacheHits", {
+                get: $util.oneOfGetter($oneOfFields = ["remoteCacheHits"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(MetricsRow.prototype, "_actionCacheHits", {
+                get: $util.oneOfGetter($oneOfFields = ["actionCacheHits"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(MetricsRow.prototype, "_actionCacheMisses", {
+                get: $util.oneOfGetter($oneOfFields = ["actionCacheMisses"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(MetricsRow.prototype, "_targetsLoaded", {
+                get: $util.oneOfGetter($oneOfFields = ["targetsLoaded"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(MetricsRow.prototype, "_targetsConfigured", {
+                get: $util.oneOfGetter($oneOfFields = ["targetsConfigured"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(MetricsRow.prototype, "_packagesLoaded", {
+                get: $util.oneOfGetter($oneOfFields = ["packagesLoaded"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(MetricsRow.prototype, "_cpuTimeMs", {
+                get: $util.oneOfGetter($oneOfFields = ["cpuTimeMs"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(MetricsRow.prototype, "_wallTimeMs", {
+                get: $util.oneOfGetter($oneOfFields = ["wallTimeMs"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(MetricsRow.prototype, "_analysisPhaseMs", {
+                get: $util.oneOfGetter($oneOfFields = ["analysisPhaseMs"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(MetricsRow.prototype, "_executionPhaseMs", {
+                get: $util.oneOfGetter($oneOfFields = ["executionPhaseMs"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(MetricsRow.prototype, "_criticalPathMs", {
+                get: $util.oneOfGetter($oneOfFields = ["criticalPathMs"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(MetricsRow.prototype, "_usedHeapBytes", {
+                get: $util.oneOfGetter($oneOfFields = ["usedHeapBytes"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(MetricsRow.prototype, "_peakHeapBytes", {
+                get: $util.oneOfGetter($oneOfFields = ["peakHeapBytes"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(MetricsRow.prototype, "_bytesSent", {
+                get: $util.oneOfGetter($oneOfFields = ["bytesSent"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(MetricsRow.prototype, "_bytesReceived", {
+                get: $util.oneOfGetter($oneOfFields = ["bytesReceived"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(MetricsRow.prototype, "_outputBytes", {
+                get: $util.oneOfGetter($oneOfFields = ["outputBytes"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(MetricsRow.prototype, "_outputCount", {
+                get: $util.oneOfGetter($oneOfFields = ["outputCount"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            MetricsRow.create = function(properties) {
+                return new MetricsRow(properties);
+            };
+
+            MetricsRow.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.actionsCreated != null && $Object.hasOwnProperty.call(message, "actionsCreated"))
+                    writer.uint32(8).int64(message.actionsCreated);
+                if (message.actionsExecuted != null && $Object.hasOwnProperty.call(message, "actionsExecuted"))
+                    writer.uint32(16).int64(message.actionsExecuted);
+                if (message.remoteCacheHits != null && $Object.hasOwnProperty.call(message, "remoteCacheHits"))
+                    writer.uint32(24).int64(message.remoteCacheHits);
+                if (message.actionCacheHits != null && $Object.hasOwnProperty.call(message, "actionCacheHits"))
+                    writer.uint32(32).int64(message.actionCacheHits);
+                if (message.actionCacheMisses != null && $Object.hasOwnProperty.call(message, "actionCacheMisses"))
+                    writer.uint32(40).int64(message.actionCacheMisses);
+                if (message.targetsLoaded != null && $Object.hasOwnProperty.call(message, "targetsLoaded"))
+                    writer.uint32(48).int64(message.targetsLoaded);
+                if (message.targetsConfigured != null && $Object.hasOwnProperty.call(message, "targetsConfigured"))
+                    writer.uint32(56).int64(message.targetsConfigured);
+                if (message.packagesLoaded != null && $Object.hasOwnProperty.call(message, "packagesLoaded"))
+                    writer.uint32(64).int64(message.packagesLoaded);
+                if (message.cpuTimeMs != null && $Object.hasOwnProperty.call(message, "cpuTimeMs"))
+                    writer.uint32(72).int64(message.cpuTimeMs);
+                if (message.wallTimeMs != null && $Object.hasOwnProperty.call(message, "wallTimeMs"))
+                    writer.uint32(80).int64(message.wallTimeMs);
+                if (message.analysisPhaseMs != null && $Object.hasOwnProperty.call(message, "analysisPhaseMs"))
+                    writer.uint32(88).int64(message.analysisPhaseMs);
+                if (message.executionPhaseMs != null && $Object.hasOwnProperty.call(message, "executionPhaseMs"))
+                    writer.uint32(96).int64(message.executionPhaseMs);
+                if (message.criticalPathMs != null && $Object.hasOwnProperty.call(message, "criticalPathMs"))
+                    writer.uint32(104).int64(message.criticalPathMs);
+                if (message.usedHeapBytes != null && $Object.hasOwnProperty.call(message, "usedHeapBytes"))
+                    writer.uint32(112).int64(message.usedHeapBytes);
+                if (message.peakHeapBytes != null && $Object.hasOwnProperty.call(message, "peakHeapBytes"))
+                    writer.uint32(120).int64(message.peakHeapBytes);
+                if (message.bytesSent != null && $Object.hasOwnProperty.call(message, "bytesSent"))
+                    writer.uint32(128).int64(message.bytesSent);
+                if (message.bytesReceived != null && $Object.hasOwnProperty.call(message, "bytesReceived"))
+                    writer.uint32(136).int64(message.bytesReceived);
+                if (message.outputBytes != null && $Object.hasOwnProperty.call(message, "outputBytes"))
+                    writer.uint32(144).int64(message.outputBytes);
+                if (message.outputCount != null && $Object.hasOwnProperty.call(message, "outputCount"))
+                    writer.uint32(152).int64(message.outputCount);
+                if (message.groups != null && $Object.hasOwnProperty.call(message, "groups") && message.groups.length)
+                    writer.uint32(162).bytes(message.groups);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            MetricsRow.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.millrace.pipeline.MetricsRow();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 0)
+                                break;
+                            message.actionsCreated = reader.int64();
+                            message._actionsCreated = "actionsCreated";
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 0)
+                                break;
+                            message.actionsExecuted = reader.int64();
+                            message._actionsExecuted = "actionsExecuted";
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 0)
+                                break;
+                            message.remoteCacheHits = reader.int64();
+                            message._remoteCacheHits = "remoteCacheHits";
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 0)
+                                break;
+                            message.actionCacheHits = reader.int64();
+                            message._actionCacheHits = "actionCacheHits";
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 0)
+                                break;
+                            message.actionCacheMisses = reader.int64();
+                            message._actionCacheMisses = "actionCacheMisses";
+                            continue;
+                        }
+                    case 6: {
+                            if (wireType !== 0)
+                                break;
+                            message.targetsLoaded = reader.int64();
+                            message._targetsLoaded = "targetsLoaded";
+                            continue;
+                        }
+                    case 7: {
+                            if (wireType !== 0)
+                                break;
+                            message.targetsConfigured = reader.int64();
+                            message._targetsConfigured = "targetsConfigured";
+                            continue;
+                        }
+                    case 8: {
+                            if (wireType !== 0)
+                                break;
+                            message.packagesLoaded = reader.int64();
+                            message._packagesLoaded = "packagesLoaded";
+                            continue;
+                        }
+                    case 9: {
+                            if (wireType !== 0)
+                                break;
+                            message.cpuTimeMs = reader.int64();
+                            message._cpuTimeMs = "cpuTimeMs";
+                            continue;
+                        }
+                    case 10: {
+                            if (wireType !== 0)
+                                break;
+                            message.wallTimeMs = reader.int64();
+                            message._wallTimeMs = "wallTimeMs";
+                            continue;
+                        }
+                    case 11: {
+                            if (wireType !== 0)
+                                break;
+                            message.analysisPhaseMs = reader.int64();
+                            message._analysisPhaseMs = "analysisPhaseMs";
+                            continue;
+                        }
+                    case 12: {
+                            if (wireType !== 0)
+                                break;
+                            message.executionPhaseMs = reader.int64();
+                            message._executionPhaseMs = "executionPhaseMs";
+                            continue;
+                        }
+                    case 13: {
+                            if (wireType !== 0)
+                                break;
+                            message.criticalPathMs = reader.int64();
+                            message._criticalPathMs = "criticalPathMs";
+                            continue;
+                        }
+                    case 14: {
+                            if (wireType !== 0)
+                                break;
+                            message.usedHeapBytes = reader.int64();
+                            message._usedHeapBytes = "usedHeapBytes";
+                            continue;
+                        }
+                    case 15: {
+                            if (wireType !== 0)
+                                break;
+                            message.peakHeapBytes = reader.int64();
+                            message._peakHeapBytes = "peakHeapBytes";
+                            continue;
+                        }
+                    case 16: {
+                            if (wireType !== 0)
+                                break;
+                            message.bytesSent = reader.int64();
+                            message._bytesSent = "bytesSent";
+                            continue;
+                        }
+                    case 17: {
+                            if (wireType !== 0)
+                                break;
+                            message.bytesReceived = reader.int64();
+                            message._bytesReceived = "bytesReceived";
+                            continue;
+                        }
+                    case 18: {
+                            if (wireType !== 0)
+                                break;
+                            message.outputBytes = reader.int64();
+                            message._outputBytes = "outputBytes";
+                            continue;
+                        }
+                    case 19: {
+                            if (wireType !== 0)
+                                break;
+                            message.outputCount = reader.int64();
+                            message._outputCount = "outputCount";
+                            continue;
+                        }
+                    case 20: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.bytes()).length)
+                                message.groups = value;
+                            else
+                                delete message.groups;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return MetricsRow;
+        })();
+
+        pipeline.DetailsRow = (function() {
+
+            const DetailsRow = function (properties) {
+                this.startupOptions = [];
+                this.explicitStartupOptions = [];
+                this.options = [];
+                this.explicitOptions = [];
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            DetailsRow.prototype.startupOptions = $util.emptyArray;
+            DetailsRow.prototype.explicitStartupOptions = $util.emptyArray;
+            DetailsRow.prototype.options = $util.emptyArray;
+            DetailsRow.prototype.explicitOptions = $util.emptyArray;
+            DetailsRow.prototype.toolTag = null;
+            DetailsRow.prototype.workspaceStatus = null;
+            DetailsRow.prototype.buildMetadata = null;
+            DetailsRow.prototype.localExecRoot = null;
+            DetailsRow.prototype.serverPid = null;
+            DetailsRow.prototype.patternTargets = null;
+            DetailsRow.prototype.testSuites = null;
+            DetailsRow.prototype.convenienceSymlinks = null;
+            DetailsRow.prototype.execRequest = null;
+            DetailsRow.prototype.toolLogs = null;
+            DetailsRow.prototype.failureCategory = null;
+            DetailsRow.prototype.failureCode = null;
+            DetailsRow.prototype.wasSuspended = null;
+
+            let $oneOfFields;
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(DetailsRow.prototype, "_toolTag", {
+                get: $util.oneOfGetter($oneOfFields = ["toolTag"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(DetailsRow.prototype, "_workspaceStatus", {
+                get: $util.oneOfGetter($oneOfFields = ["workspaceStatus"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(DetailsRow.prototype, "_buildMetadata", {
+                get: $util.oneOfGetter($oneOfFields = ["buildMetadata"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(DetailsRow.prototype, "_localExecRoot", {
+                get: $util.oneOfGetter($oneOfFields = ["localExecRoot"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(DetailsRow.prototype, "_serverPid", {
+                get: $util.oneOfGetter($oneOfFields = ["serverPid"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(DetailsRow.prototype, "_patternTargets", {
+                get: $util.oneOfGetter($oneOfFields = ["patternTargets"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(DetailsRow.prototype, "_testSuites", {
+                get: $util.oneOfGetter($oneOfFields = ["testSuites"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(DetailsRow.prototype, "_convenienceSymlinks", {
+                get: $util.oneOfGetter($oneOfFields = ["convenienceSymlinks"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(DetailsRow.prototype, "_execRequest", {
+                get: $util.oneOfGetter($oneOfFields = ["execRequest"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(DetailsRow.prototype, "_toolLogs", {
+                get: $util.oneOfGetter($oneOfFields = ["toolLogs"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(DetailsRow.prototype, "_failureCategory", {
+                get: $util.oneOfGetter($oneOfFields = ["failureCategory"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(DetailsRow.prototype, "_failureCode", {
+                get: $util.oneOfGetter($oneOfFields = ["failureCode"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(DetailsRow.prototype, "_wasSuspended", {
+                get: $util.oneOfGetter($oneOfFields = ["wasSuspended"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            DetailsRow.create = function(properties) {
+                return new DetailsRow(properties);
+            };
+
+            DetailsRow.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.startupOptions != null && message.startupOptions.length)
+                    for (let i = 0; i < message.startupOptions.length; ++i)
+                        writer.uint32(10).string(message.startupOptions[i]);
+                if (message.explicitStartupOptions != null && message.explicitStartupOptions.length)
+                    for (let i = 0; i < message.explicitStartupOptions.length; ++i)
+                        writer.uint32(18).string(message.explicitStartupOptions[i]);
+                if (message.options != null && message.options.length)
+                    for (let i = 0; i < message.options.length; ++i)
+                        writer.uint32(26).string(message.options[i]);
+                if (message.explicitOptions != null && message.explicitOptions.length)
+                    for (let i = 0; i < message.explicitOptions.length; ++i)
+                        writer.uint32(34).string(message.explicitOptions[i]);
+                if (message.toolTag != null && $Object.hasOwnProperty.call(message, "toolTag"))
+                    writer.uint32(42).string(message.toolTag);
+                if (message.workspaceStatus != null && $Object.hasOwnProperty.call(message, "workspaceStatus"))
+                    writer.uint32(50).string(message.workspaceStatus);
+                if (message.buildMetadata != null && $Object.hasOwnProperty.call(message, "buildMetadata"))
+                    writer.uint32(58).string(message.buildMetadata);
+                if (message.localExecRoot != null && $Object.hasOwnProperty.call(message, "localExecRoot"))
+                    writer.uint32(66).string(message.localExecRoot);
+                if (message.serverPid != null && $Object.hasOwnProperty.call(message, "serverPid"))
+                    writer.uint32(72).int64(message.serverPid);
+                if (message.patternTargets != null && $Object.hasOwnProperty.call(message, "patternTargets"))
+                    writer.uint32(80).int32(message.patternTargets);
+                if (message.testSuites != null && $Object.hasOwnProperty.call(message, "testSuites"))
+                    writer.uint32(90).string(message.testSuites);
+                if (message.convenienceSymlinks != null && $Object.hasOwnProperty.call(message, "convenienceSymlinks"))
+                    writer.uint32(98).bytes(message.convenienceSymlinks);
+                if (message.execRequest != null && $Object.hasOwnProperty.call(message, "execRequest"))
+                    writer.uint32(106).bytes(message.execRequest);
+                if (message.toolLogs != null && $Object.hasOwnProperty.call(message, "toolLogs"))
+                    writer.uint32(114).bytes(message.toolLogs);
+                if (message.failureCategory != null && $Object.hasOwnProperty.call(message, "failureCategory"))
+                    writer.uint32(120).int32(message.failureCategory);
+                if (message.failureCode != null && $Object.hasOwnProperty.call(message, "failureCode"))
+                    writer.uint32(128).int32(message.failureCode);
+                if (message.wasSuspended != null && $Object.hasOwnProperty.call(message, "wasSuspended"))
+                    writer.uint32(136).bool(message.wasSuspended);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            DetailsRow.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.millrace.pipeline.DetailsRow();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.startupOptions && message.startupOptions.length))
+                                message.startupOptions = [];
+                            message.startupOptions.push(reader.stringVerify());
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.explicitStartupOptions && message.explicitStartupOptions.length))
+                                message.explicitStartupOptions = [];
+                            message.explicitStartupOptions.push(reader.stringVerify());
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.options && message.options.length))
+                                message.options = [];
+                            message.options.push(reader.stringVerify());
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            if (!(message.explicitOptions && message.explicitOptions.length))
+                                message.explicitOptions = [];
+                            message.explicitOptions.push(reader.stringVerify());
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            message.toolTag = reader.stringVerify();
+                            message._toolTag = "toolTag";
+                            continue;
+                        }
+                    case 6: {
+                            if (wireType !== 2)
+                                break;
+                            message.workspaceStatus = reader.stringVerify();
+                            message._workspaceStatus = "workspaceStatus";
+                            continue;
+                        }
+                    case 7: {
+                            if (wireType !== 2)
+                                break;
+                            message.buildMetadata = reader.stringVerify();
+                            message._buildMetadata = "buildMetadata";
+                            continue;
+                        }
+                    case 8: {
+                            if (wireType !== 2)
+                                break;
+                            message.localExecRoot = reader.stringVerify();
+                            message._localExecRoot = "localExecRoot";
+                            continue;
+                        }
+                    case 9: {
+                            if (wireType !== 0)
+                                break;
+                            message.serverPid = reader.int64();
+                            message._serverPid = "serverPid";
+                            continue;
+                        }
+                    case 10: {
+                            if (wireType !== 0)
+                                break;
+                            message.patternTargets = reader.int32();
+                            message._patternTargets = "patternTargets";
+                            continue;
+                        }
+                    case 11: {
+                            if (wireType !== 2)
+                                break;
+                            message.testSuites = reader.stringVerify();
+                            message._testSuites = "testSuites";
+                            continue;
+                        }
+                    case 12: {
+                            if (wireType !== 2)
+                                break;
+                            message.convenienceSymlinks = reader.bytes();
+                            message._convenienceSymlinks = "convenienceSymlinks";
+                            continue;
+                        }
+                    case 13: {
+                            if (wireType !== 2)
+                                break;
+                            message.execRequest = reader.bytes();
+                            message._execRequest = "execRequest";
+                            continue;
+                        }
+                    case 14: {
+                            if (wireType !== 2)
+                                break;
+                            message.toolLogs = reader.bytes();
+                            message._toolLogs = "toolLogs";
+                            continue;
+                        }
+                    case 15: {
+                            if (wireType !== 0)
+                                break;
+                            message.failureCategory = reader.int32();
+                            message._failureCategory = "failureCategory";
+                            continue;
+                        }
+                    case 16: {
+                            if (wireType !== 0)
+                                break;
+                            message.failureCode = reader.int32();
+                            message._failureCode = "failureCode";
+                            continue;
+                        }
+                    case 17: {
+                            if (wireType !== 0)
+                                break;
+                            message.wasSuspended = reader.bool();
+                            message._wasSuspended = "wasSuspended";
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return DetailsRow;
+        })();
+
+        pipeline.ProblemRow = (function() {
+
+            const ProblemRow = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            ProblemRow.prototype.sequence = $util.Long ? $util.Long.fromBits(0,0,false) : 0;
+            ProblemRow.prototype.kind = "";
+            ProblemRow.prototype.subject = null;
+            ProblemRow.prototype.configuration = null;
+            ProblemRow.prototype.reason = "";
+            ProblemRow.prototype.description = null;
+
+            let $oneOfFields;
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(ProblemRow.prototype, "_subject", {
+                get: $util.oneOfGetter($oneOfFields = ["subject"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(ProblemRow.prototype, "_configuration", {
+                get: $util.oneOfGetter($oneOfFields = ["configuration"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            // Virtual OneOf for proto3 optional field
+            $Object.defineProperty(ProblemRow.prototype, "_description", {
+                get: $util.oneOfGetter($oneOfFields = ["description"]),
+                set: $util.oneOfSetter($oneOfFields)
+            });
+
+            ProblemRow.create = function(properties) {
+                return new ProblemRow(properties);
+            };
+
+            ProblemRow.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.sequence != null && $Object.hasOwnProperty.call(message, "sequence") && (typeof message.sequence === "object" ? message.sequence.low || message.sequence.high : message.sequence !== 0))
+                    writer.uint32(8).int64(message.sequence);
+                if (message.kind != null && $Object.hasOwnProperty.call(message, "kind") && message.kind !== "")
+                    writer.uint32(18).string(message.kind);
+                if (message.subject != null && $Object.hasOwnProperty.call(message, "subject"))
+                    writer.uint32(26).string(message.subject);
+                if (message.configuration != null && $Object.hasOwnProperty.call(message, "configuration"))
+                    writer.uint32(34).string(message.configuration);
+                if (message.reason != null && $Object.hasOwnProperty.call(message, "reason") && message.reason !== "")
+                    writer.uint32(42).string(message.reason);
+                if (message.description != null && $Object.hasOwnProperty.call(message, "description"))
+                    writer.uint32(50).string(message.description);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            ProblemRow.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.millrace.pipeline.ProblemRow();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.int64()) === "object" ? value.low || value.high : value !== 0)
+                                message.sequence = value;
+                            else
+                                delete message.sequence;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.kind = value;
+                            else
+                                delete message.kind;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 2)
+                                break;
+                            message.subject = reader.stringVerify();
+                            message._subject = "subject";
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 2)
+                                break;
+                            message.configuration = reader.stringVerify();
+                            message._configuration = "configuration";
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.reason = value;
+                            else
+                                delete message.reason;
+                            continue;
+                        }
+                    case 6: {
+                            if (wireType !== 2)
+                                break;
+                            message.description = reader.stringVerify();
+                            message._description = "description";
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return ProblemRow;
+        })();
+
+        pipeline.FetchRow = (function() {
+
+            const FetchRow = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            FetchRow.prototype.sequence = $util.Long ? $util.Long.fromBits(0,0,false) : 0;
+            FetchRow.prototype.url = "";
+            FetchRow.prototype.downloader = 0;
+            FetchRow.prototype.success = false;
+
+            FetchRow.create = function(properties) {
+                return new FetchRow(properties);
+            };
+
+            FetchRow.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.sequence != null && $Object.hasOwnProperty.call(message, "sequence") && (typeof message.sequence === "object" ? message.sequence.low || message.sequence.high : message.sequence !== 0))
+                    writer.uint32(8).int64(message.sequence);
+                if (message.url != null && $Object.hasOwnProperty.call(message, "url") && message.url !== "")
+                    writer.uint32(18).string(message.url);
+                if (message.downloader != null && $Object.hasOwnProperty.call(message, "downloader") && message.downloader !== 0)
+                    writer.uint32(24).int32(message.downloader);
+                if (message.success != null && $Object.hasOwnProperty.call(message, "success") && message.success !== false)
+                    writer.uint32(32).bool(message.success);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            FetchRow.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.millrace.pipeline.FetchRow();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.int64()) === "object" ? value.low || value.high : value !== 0)
+                                message.sequence = value;
+                            else
+                                delete message.sequence;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.url = value;
+                            else
+                                delete message.url;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.int32())
+                                message.downloader = value;
+                            else
+                                delete message.downloader;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.bool())
+                                message.success = value;
+                            else
+                                delete message.success;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return FetchRow;
+        })();
+
+        pipeline.TestProgressRow = (function() {
+
+            const TestProgressRow = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            TestProgressRow.prototype.label = "";
+            TestProgressRow.prototype.configuration = "";
+            TestProgressRow.prototype.run = 0;
+            TestProgressRow.prototype.shard = 0;
+            TestProgressRow.prototype.attempt = 0;
+            TestProgressRow.prototype.opaqueCount = 0;
+            TestProgressRow.prototype.uri = "";
+
+            TestProgressRow.create = function(properties) {
+                return new TestProgressRow(properties);
+            };
+
+            TestProgressRow.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.label != null && $Object.hasOwnProperty.call(message, "label") && message.label !== "")
+                    writer.uint32(10).string(message.label);
+                if (message.configuration != null && $Object.hasOwnProperty.call(message, "configuration") && message.configuration !== "")
+                    writer.uint32(18).string(message.configuration);
+                if (message.run != null && $Object.hasOwnProperty.call(message, "run") && message.run !== 0)
+                    writer.uint32(24).int32(message.run);
+                if (message.shard != null && $Object.hasOwnProperty.call(message, "shard") && message.shard !== 0)
+                    writer.uint32(32).int32(message.shard);
+                if (message.attempt != null && $Object.hasOwnProperty.call(message, "attempt") && message.attempt !== 0)
+                    writer.uint32(40).int32(message.attempt);
+                if (message.opaqueCount != null && $Object.hasOwnProperty.call(message, "opaqueCount") && message.opaqueCount !== 0)
+                    writer.uint32(48).int32(message.opaqueCount);
+                if (message.uri != null && $Object.hasOwnProperty.call(message, "uri") && message.uri !== "")
+                    writer.uint32(58).string(message.uri);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            TestProgressRow.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.millrace.pipeline.TestProgressRow();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.label = value;
+                            else
+                                delete message.label;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.configuration = value;
+                            else
+                                delete message.configuration;
+                            continue;
+                        }
+                    case 3: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.int32())
+                                message.run = value;
+                            else
+                                delete message.run;
+                            continue;
+                        }
+                    case 4: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.int32())
+                                message.shard = value;
+                            else
+                                delete message.shard;
+                            continue;
+                        }
+                    case 5: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.int32())
+                                message.attempt = value;
+                            else
+                                delete message.attempt;
+                            continue;
+                        }
+                    case 6: {
+                            if (wireType !== 0)
+                                break;
+                            if (value = reader.int32())
+                                message.opaqueCount = value;
+                            else
+                                delete message.opaqueCount;
+                            continue;
+                        }
+                    case 7: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.uri = value;
+                            else
+                                delete message.uri;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return TestProgressRow;
+        })();
+
+        pipeline.UnknownRow = (function() {
+
+            const UnknownRow = function (properties) {
+                if (properties)
+                    for (let keys = $Object.keys(properties), i = 0; i < keys.length; ++i)
+                        if (properties[keys[i]] != null && keys[i] !== "__proto__")
+                            this[keys[i]] = properties[keys[i]];
+            };
+
+            UnknownRow.prototype.what = "";
+            UnknownRow.prototype.events = $util.Long ? $util.Long.fromBits(0,0,false) : 0;
+
+            UnknownRow.create = function(properties) {
+                return new UnknownRow(properties);
+            };
+
+            UnknownRow.encode = function (message, writer, _depth) {
+                if (!writer)
+                    writer = $Writer.create();
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $util.recursionLimit)
+                    throw $Error("max depth exceeded");
+                if (message.what != null && $Object.hasOwnProperty.call(message, "what") && message.what !== "")
+                    writer.uint32(10).string(message.what);
+                if (message.events != null && $Object.hasOwnProperty.call(message, "events") && (typeof message.events === "object" ? message.events.low || message.events.high : message.events !== 0))
+                    writer.uint32(16).int64(message.events);
+                if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
+                    for (let i = 0; i < message.$unknowns.length; ++i)
+                        writer.raw(message.$unknowns[i]);
+                return writer;
+            };
+
+            UnknownRow.decode = function (reader, length, _end, _depth, _target) {
+                if (!(reader instanceof $Reader))
+                    reader = $Reader.create(reader);
+                if (_depth === $undefined)
+                    _depth = 0;
+                if (_depth > $Reader.recursionLimit)
+                    throw $Error("max depth exceeded");
+                let end, message, value;
+                if (length === $undefined)
+                    end = reader.len;
+                else {
+                    end = reader.pos + length;
+                    if (end > reader.len)
+                        throw $RangeError("index out of range");
+                    length = reader.len;
+                    reader.len = end;
+                }
+                message = _target || new $root.millrace.pipeline.UnknownRow();
+                while (reader.pos < end) {
+                    let start = reader.pos;
+                    let tag = reader.tag();
+                    if (tag === _end) {
+                        _end = $undefined;
+                        break;
+                    }
+                    let wireType = tag & 7;
+                    switch (tag >>>= 3) {
+                    case 1: {
+                            if (wireType !== 2)
+                                break;
+                            if ((value = reader.stringVerify()).length)
+                                message.what = value;
+                            else
+                                delete message.what;
+                            continue;
+                        }
+                    case 2: {
+                            if (wireType !== 0)
+                                break;
+                            if (typeof (value = reader.int64()) === "object" ? value.low || value.high : value !== 0)
+                                message.events = value;
+                            else
+                                delete message.events;
+                            continue;
+                        }
+                    }
+                    reader.skipType(wireType, _depth, tag);
+                    if (!reader.discardUnknown) {
+                        $util.makeProp(message, "$unknowns", false);
+                        (message.$unknowns || (message.$unknowns = [])).push(reader.raw(start, reader.pos));
+                    }
+                }
+                if (length !== $undefined) {
+                    if (reader.pos !== end)
+                        throw $RangeError("index out of range");
+                    reader.len = length;
+                }
+                if (_end !== $undefined)
+                    throw $Error("missing end group");
+                return message;
+            };
+
+            return UnknownRow;
         })();
 
         return pipeline;

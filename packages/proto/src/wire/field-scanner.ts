@@ -35,6 +35,8 @@ export class FieldScanner {
   wireType = 0;
   from = 0;
   to = 0;
+  /** Where the tag of the field at hand begins: `bytes[start, to)` is the field as it was sent, if it has a range. */
+  start = 0;
   /** What is wrong at `pos`; empty while nothing is. */
   reason = "";
   bytes: Uint8Array = nothing;
@@ -76,6 +78,7 @@ export class FieldScanner {
 
   /** Moves to the next field. False at the end and at a fault. */
   next(): boolean {
+    this.start = this.pos;
     if (this.pos >= this.end || this.reason !== "" || !this.readTag()) return false;
     switch (this.wireType) {
       case wireVarint:

@@ -2,7 +2,9 @@ import type { Executor } from "@millrace/db/connect";
 
 /** A value as binary COPY sends it. */
 export type BinaryField =
-  | { readonly type: "int8"; readonly value: number }
+  | { readonly type: "int2" | "int4"; readonly value: number }
+  | { readonly type: "int8"; readonly value: number | undefined }
+  | { readonly type: "bool"; readonly value: boolean }
   | { readonly type: "bytes"; readonly value: Uint8Array | undefined }
   | { readonly type: "text"; readonly value: string | undefined };
 
@@ -43,6 +45,12 @@ export function encodeRows(rows: readonly (readonly BinaryField[])[]): Buffer {
 function encodeField(field: BinaryField): Uint8Array[] {
   if (field.value === undefined) return [int32(-1)];
   switch (field.type) {
+    case "bool":
+      return [int32(1), Uint8Array.of(field.value ? 1 : 0)];
+    case "int2":
+      return [int32(2), int16(field.value)];
+    case "int4":
+      return [int32(4), int32(field.value)];
     case "int8":
       return [int32(8), int64(field.value)];
     case "bytes":

@@ -1,5 +1,6 @@
 import type { ITargetRow, ITestResultRow, ITestSummaryRow } from "@millrace/proto/pipeline";
 import type { OfAttempt } from "../store.ts";
+import { hexOrNull } from "./attempt-rows.ts";
 import { arrayLiteral, type ColumnStatement, storableJson } from "./column-statement.ts";
 
 /** Upserts of normalised rows. Each follows the law of its function in merge-rows.ts. */
@@ -7,19 +8,24 @@ import { arrayLiteral, type ColumnStatement, storableJson } from "./column-state
 export const upsertTargets: ColumnStatement<OfAttempt<ITargetRow>> = {
   text: `
 insert into targets as t (attempt_id, label, aspect, configuration, status, target_kind, test_size, tags,
-  failure_message, abort_reason, completed_at)
+  failure_message, abort_reason, completed_at, outputs, test_timeout_ms, overall_success, overall_test_status)
 select attempt_id, label, aspect, configuration, status, target_kind, test_size, tags::text[],
-  failure_message, abort_reason, to_timestamp(completed_at_ms / 1000.0)
+  failure_message, abort_reason, to_timestamp(completed_at_ms / 1000.0), decode(outputs, 'hex'), test_timeout_ms,
+  overall_success = 1, overall_test_status
 from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::int[], $6::text[], $7::int[], $8::text[],
-    $9::text[], $10::text[], $11::bigint[])
+    $9::text[], $10::text[], $11::bigint[], $12::text[], $13::bigint[], $14::int[], $15::int[])
   r(attempt_id, label, aspect, configuration, status, target_kind, test_size, tags, failure_message,
-    abort_reason, completed_at_ms)
+    abort_reason, completed_at_ms, outputs, test_timeout_ms, overall_success, overall_test_status)
 order by attempt_id, label, aspect, configuration
 on conflict (attempt_id, label, aspect, configuration) do update set
   status = greatest(excluded.status, t.status),
   target_kind = coalesce(excluded.target_kind, t.target_kind),
   test_size = coalesce(excluded.test_size, t.test_size),
   tags = coalesce(excluded.tags, t.tags),
+  outputs = coalesce(excluded.outputs, t.outputs),
+  test_timeout_ms = coalesce(excluded.test_timeout_ms, t.test_timeout_ms),
+  overall_success = coalesce(excluded.overall_success, t.overall_success),
+  overall_test_status = coalesce(excluded.overall_test_status, t.overall_test_status),
   failure_message = case when excluded.status > t.status then excluded.failure_message
     when excluded.status = t.status then coalesce(excluded.failure_message, t.failure_message)
     else t.failure_message end,
@@ -41,20 +47,26 @@ on conflict (attempt_id, label, aspect, configuration) do update set
     row.failureMessage,
     row.abortReason,
     row.completedAtMs,
+    hexOrNull(row.outputs),
+    row.testTimeoutMs,
+    typeof row.overallSuccess === "boolean" ? Number(row.overallSuccess) : null,
+    row.overallTestStatus,
   ],
 };
 
 export const upsertTestResults: ColumnStatement<OfAttempt<ITestResultRow>> = {
   text: `
 insert into test_results as t (attempt_id, label, configuration, run, shard, attempt, status, status_details,
-  started_at, duration_ms, cached_locally, cached_remotely, strategy, exit_code, outputs)
+  started_at, duration_ms, cached_locally, cached_remotely, strategy, exit_code, outputs, hostname, warnings,
+  execution_info)
 select attempt_id, label, configuration, run, shard, attempt, status, status_details,
   to_timestamp(started_at_ms / 1000.0), duration_ms, cached_locally = 1, cached_remotely = 1, strategy,
-  exit_code, outputs::jsonb
+  exit_code, outputs::jsonb, hostname, warnings::text[], decode(execution_info, 'hex')
 from unnest($1::bigint[], $2::text[], $3::text[], $4::int[], $5::int[], $6::int[], $7::int[], $8::text[],
-    $9::bigint[], $10::bigint[], $11::int[], $12::int[], $13::text[], $14::int[], $15::text[])
+    $9::bigint[], $10::bigint[], $11::int[], $12::int[], $13::text[], $14::int[], $15::text[],
+    $16::text[], $17::text[], $18::text[])
   r(attempt_id, label, configuration, run, shard, attempt, status, status_details, started_at_ms, duration_ms,
-    cached_locally, cached_remotely, strategy, exit_code, outputs)
+    cached_locally, cached_remotely, strategy, exit_code, outputs, hostname, warnings, execution_info)
 order by attempt_id, label, configuration, run, shard, attempt
 on conflict (attempt_id, label, configuration, run, shard, attempt) do update set
   status = excluded.status,
@@ -65,7 +77,10 @@ on conflict (attempt_id, label, configuration, run, shard, attempt) do update se
   cached_remotely = excluded.cached_remotely,
   strategy = coalesce(excluded.strategy, t.strategy),
   exit_code = coalesce(excluded.exit_code, t.exit_code),
-  outputs = coalesce(excluded.outputs, t.outputs)`,
+  outputs = coalesce(excluded.outputs, t.outputs),
+  hostname = coalesce(excluded.hostname, t.hostname),
+  warnings = coalesce(excluded.warnings, t.warnings),
+  execution_info = coalesce(excluded.execution_info, t.execution_info)`,
   columns: ({ attemptId, row }) => [
     attemptId,
     row.label ?? "",
@@ -82,6 +97,9 @@ on conflict (attempt_id, label, configuration, run, shard, attempt) do update se
     row.strategy,
     row.exitCode,
     outputsJson(row),
+    row.hostname,
+    arrayLiteral(row.warnings),
+    hexOrNull(row.executionInfo),
   ],
 };
 

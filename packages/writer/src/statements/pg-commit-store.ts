@@ -9,7 +9,8 @@ import { upsertTargets, upsertTestResults, upsertTestSummaries } from "./derived
 import { endInvocations, patchInvocations, reopenInvocations } from "./invocation-rows.ts";
 import { appendDeadLetters, appendOutbox } from "./letters.ts";
 import { advanceFence, lockPositions, releaseStreams } from "./positions.ts";
-import { writeEventSegments, writeLogSegments } from "./segments.ts";
+import { derivedStatements } from "./said-rows.ts";
+import { writeEventSegments, writeLogSegments, writeNamedSets } from "./segments.ts";
 
 /** The writer's port on PostgreSQL: transactions of one lane. */
 export function pgCommitStore(lane: Lane, points: WriterFailPoints): CommitStore {
@@ -50,9 +51,11 @@ function commitTx(executor: Executor): CommitTx {
     advanceFence: (rows) => advanceFence(executor, rows),
     writeEventSegments: (segments) => writeEventSegments(executor, segments),
     writeLogSegments: (segments) => writeLogSegments(executor, segments),
+    writeNamedSets: (blocks) => writeNamedSets(executor, blocks),
     upsertTargets: write(upsertTargets),
     upsertTestResults: write(upsertTestResults),
     upsertTestSummaries: write(upsertTestSummaries),
+    writeDerived: (table, rows) => write(derivedStatements[table])(rows),
     patchInvocations: write(patchInvocations),
     reopenInvocations: (attemptIds) => reopenInvocations(executor, attemptIds),
     endInvocations: (ends) => endInvocations(executor, ends),

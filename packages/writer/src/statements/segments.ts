@@ -1,5 +1,5 @@
 import type { Executor } from "@millrace/db/connect";
-import type { EventSegmentRow, LogSegmentRow } from "../store.ts";
+import type { EventSegmentRow, LogSegmentRow, NamedSetBlockRow } from "../store.ts";
 import { type BinaryField, copyBinary } from "./copy-binary.ts";
 
 const eventsText =
@@ -30,6 +30,26 @@ export function writeLogSegments(executor: Executor, segments: readonly LogSegme
     ...whereBytesLie(one),
   ]);
   return copyBinary(executor, { text: logText, rows });
+}
+
+const namedSetsText =
+  "copy named_sets (attempt_id, first_seq, part, set_count, file_count, raw_bytes, first_id, last_id, cut, data) " +
+  "from stdin (format binary)";
+
+export function writeNamedSets(executor: Executor, blocks: readonly NamedSetBlockRow[]): Promise<void> {
+  const rows = blocks.map(({ attemptId, firstSeq, part, block }): BinaryField[] => [
+    int8(attemptId),
+    int8(firstSeq),
+    { type: "int2", value: part },
+    { type: "int4", value: block.setCount ?? 0 },
+    int8(block.fileCount ?? 0),
+    int8(block.rawBytes ?? 0),
+    { type: "int8", value: block.firstId ?? undefined },
+    { type: "int8", value: block.lastId ?? undefined },
+    { type: "bool", value: block.cut ?? false },
+    { type: "bytes", value: block.data ?? new Uint8Array(0) },
+  ]);
+  return copyBinary(executor, { text: namedSetsText, rows });
 }
 
 function int8(value: number): BinaryField {

@@ -1,12 +1,12 @@
 import { abortReason, protocolName } from "@millrace/proto/bep/enums";
-import { readEventId } from "@millrace/proto/bep/event-id";
-import { type BepEvent, idField } from "@millrace/proto/bep/kind";
+import { type EventId, readEventId } from "@millrace/proto/bep/event-id";
+import { type BepEvent, idField, idName } from "@millrace/proto/bep/kind";
 import { readAborted } from "@millrace/proto/bep/readers/aborted";
 import { TargetStatus } from "@millrace/proto/pipeline";
 import { isMalformed } from "@millrace/proto/wire/field-scanner";
 import type { RowsBuilder } from "../rows-builder.ts";
-import { patternsOf } from "./pattern.ts";
-import { isKey, presentText, storable } from "./present.ts";
+import { patternsMax, patternsOf } from "./pattern.ts";
+import { canonicalAspect, isKey, presentText, storable } from "./present.ts";
 
 const targetIds: ReadonlySet<number> = new Set([idField.targetCompleted, idField.targetConfigured]);
 
@@ -20,10 +20,11 @@ export function abortedRows(event: BepEvent, rows: RowsBuilder, eventTimeMs: num
   if (isMalformed(id) || isMalformed(aborted)) return false;
   const reason = protocolName(abortReason, aborted.reason);
   if (targetIds.has(event.id)) {
-    if (!isKey(id.label, id.aspect, id.configuration)) return true;
+    const aspect = canonicalAspect(id.aspect);
+    if (!isKey(id.label, aspect, id.configuration)) return true;
     rows.addTarget({
       label: storable(id.label),
-      aspect: storable(id.aspect),
+      aspect: storable(aspect),
       configuration: storable(id.configuration),
       status: statusOf(aborted.reason),
       abortReason: reason,
@@ -34,8 +35,20 @@ export function abortedRows(event: BepEvent, rows: RowsBuilder, eventTimeMs: num
   }
   if (event.id === idField.pattern) rows.patchInvocation(patternsOf(id.patterns));
   if (isNoFailure(aborted.reason)) return true;
+  rows.addProblem({
+    kind: idName(event.id),
+    ...presentText("subject", subjectOf(id)),
+    ...presentText("configuration", id.configuration),
+    reason,
+    ...presentText("description", aborted.description),
+  });
   rows.patchInvocation({ abortReason: reason, ...presentText("failureMessage", aborted.description) });
   return true;
+}
+
+/** What it was about: a label, or the patterns. */
+function subjectOf(id: EventId): string {
+  return id.label !== "" ? id.label : id.patterns.slice(0, patternsMax).join(" ");
 }
 
 function statusOf(reason: number): TargetStatus {

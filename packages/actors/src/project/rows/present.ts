@@ -25,14 +25,50 @@ export function isKey(label: string, ...rest: readonly string[]): boolean {
   return label !== "" && rest.reduce((sum, text) => sum + text.length, label.length) <= keyCharsMax;
 }
 
+/** The main repository is written `@@//`, `@//` and `//` in events of one build (bazelbuild/bazel#14266). */
+export function canonicalAspect(aspect: string): string {
+  return aspect.startsWith("@") ? aspect.replace(/^@{1,2}\/\//, "//") : aspect;
+}
+
 /** A text of a row that is written as a whole, where absent is null. Cheaper than spreading: targets are half of a stream. */
 export function textOrNull(value: string): string | null {
   return value === "" ? null : storable(value);
 }
 
-const listMax = 1000;
-
-/** Tags and the like, usually none. */
-export function storableAll(texts: readonly string[]): string[] {
-  return texts.length === 0 ? [] : texts.slice(0, listMax).map(storable);
+/** A number that 0 says nothing of. */
+export function numberOrNull(value: number): number | null {
+  return value === 0 ? null : value;
 }
+
+/** JSON of texts by name. */
+export function storableObject(entries: Iterable<readonly [string, string]>): string {
+  const object: Record<string, string> = {};
+  let count = 0;
+  let chars = 0;
+  for (const [name, value] of entries) {
+    count += 1;
+    chars += name.length + value.length;
+    if (count > listMax || chars > listCharsMax) break;
+    // A plain assignment to `__proto__` would be lost.
+    Object.defineProperty(object, storable(name), { value: storable(value), ...plainProperty });
+  }
+  return JSON.stringify(object);
+}
+
+const plainProperty = { enumerable: true, configurable: true, writable: true };
+
+/** Command lines and options of megabytes are in the raw event; a row has their beginning. */
+export function storableAll(texts: readonly string[]): string[] {
+  if (texts.length === 0) return [];
+  const shown: string[] = [];
+  let chars = 0;
+  for (const text of texts) {
+    chars += text.length;
+    if (shown.length >= listMax || (chars > listCharsMax && shown.length > 0)) break;
+    shown.push(storable(text));
+  }
+  return shown;
+}
+
+const listMax = 1000;
+const listCharsMax = 65_536;

@@ -17,5 +17,6 @@ export function startedRows(event: BepEvent, rows: RowsBuilder): boolean {
     ...presentText("host", started.host),
     ...present("startedAtMs", started.startedAtMs),
   });
+  if (started.serverPid !== 0) rows.patchDetails({ serverPid: started.serverPid });
   return true;
 }

@@ -1,3 +1,4 @@
+import { readEventId } from "@millrace/proto/bep/event-id";
 import type { BepEvent } from "@millrace/proto/bep/kind";
 import { readUnstructuredCommandLine } from "@millrace/proto/bep/readers/command-line";
 import {
@@ -8,7 +9,7 @@ import {
 import type { IInvocationPatch } from "@millrace/proto/pipeline";
 import { isMalformed } from "@millrace/proto/wire/field-scanner";
 import type { RowsBuilder } from "../rows-builder.ts";
-import { presentText } from "./present.ts";
+import { isKey, presentText, storable, storableObject, textOrNull } from "./present.ts";
 
 type TextField = "user" | "host" | "branch" | "commit" | "repositoryUrl" | "role";
 
@@ -70,6 +71,9 @@ export function workspaceStatusRows(event: BepEvent, rows: RowsBuilder): boolean
   const items = readWorkspaceStatus(event);
   if (isMalformed(items)) return false;
   patchKnown(items, { names: knownKeys, rows });
+  if (items.length > 0) {
+    rows.patchDetails({ workspaceStatus: storableObject(items.map(({ key, value }) => [key, value])) });
+  }
   return true;
 }
 
@@ -78,6 +82,7 @@ export function buildMetadataRows(event: BepEvent, rows: RowsBuilder): boolean {
   if (isMalformed(metadata)) return false;
   const items = [...metadata].map(([key, value]) => ({ key, value }));
   patchKnown(items, { names: knownKeys, rows });
+  if (metadata.size > 0) rows.patchDetails({ buildMetadata: storableObject(metadata) });
   return true;
 }
 
@@ -107,10 +112,22 @@ function gitHubRepository(items: readonly Item[]): Item[] {
   ];
 }
 
-/** The configuration that targets are built in; those of tools say nothing about the build. */
+/** A configuration. Of those that targets are built in the invocation tells too; those of tools say nothing about it. */
 export function configurationRows(event: BepEvent, rows: RowsBuilder): boolean {
+  const id = readEventId(event);
   const configuration = readConfiguration(event);
-  if (isMalformed(configuration)) return false;
+  if (isMalformed(id) || isMalformed(configuration)) return false;
+  if (isKey(id.name)) {
+    const { makeVariables } = configuration;
+    rows.addConfiguration({
+      id: storable(id.name),
+      mnemonic: textOrNull(configuration.mnemonic),
+      platform: textOrNull(configuration.platformName),
+      cpu: textOrNull(configuration.cpu),
+      isTool: configuration.isTool,
+      makeVariables: makeVariables.size === 0 ? null : storableObject(makeVariables),
+    });
+  }
   if (configuration.isTool || configuration.mnemonic.includes("-exec-")) return true;
   rows.patchInvocation({
     ...presentText("cpu", configuration.cpu),

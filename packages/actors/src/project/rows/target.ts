@@ -1,10 +1,15 @@
 import { readAnnounced, readEventId } from "@millrace/proto/bep/event-id";
 import { type BepEvent, idField } from "@millrace/proto/bep/kind";
-import { readTargetComplete, readTargetConfigured } from "@millrace/proto/bep/readers/target";
+import {
+  copyTargetOutputs,
+  readTargetComplete,
+  readTargetConfigured,
+  readTargetSummary,
+} from "@millrace/proto/bep/readers/target";
 import { TargetStatus } from "@millrace/proto/pipeline";
 import { isMalformed } from "@millrace/proto/wire/field-scanner";
 import type { RowsBuilder } from "../rows-builder.ts";
-import { isKey, storable, storableAll, textOrNull } from "./present.ts";
+import { canonicalAspect, isKey, numberOrNull, storable, storableAll, textOrNull } from "./present.ts";
 
 /**
  * A target that will be built. Its own id lacks the configuration; the completion that it announces has it. One
@@ -15,11 +20,12 @@ export function targetConfiguredRows(event: BepEvent, rows: RowsBuilder): boolea
   const target = readTargetConfigured(event);
   const announced = readAnnounced(event, idField.targetCompleted);
   if (isMalformed(id) || isMalformed(target) || isMalformed(announced)) return false;
+  const aspect = canonicalAspect(id.aspect);
   for (const { configuration } of announced.length > 0 ? announced : [{ configuration: "" }]) {
-    if (!isKey(id.label, id.aspect, configuration)) continue;
+    if (!isKey(id.label, aspect, configuration)) continue;
     rows.addTarget({
       label: storable(id.label),
-      aspect: storable(id.aspect),
+      aspect: storable(aspect),
       configuration: storable(configuration),
       status: TargetStatus.CONFIGURED,
       tags: storableAll(target.tags),
@@ -39,10 +45,12 @@ export function targetCompleteRows(
   const id = readEventId(event);
   const target = readTargetComplete(event);
   if (isMalformed(id) || isMalformed(target)) return false;
-  if (!isKey(id.label, id.aspect, id.configuration)) return true;
+  const aspect = canonicalAspect(id.aspect);
+  if (!isKey(id.label, aspect, id.configuration)) return true;
+  const outputs = copyTargetOutputs(event, outputsBytesMax);
   rows.addTarget({
     label: storable(id.label),
-    aspect: storable(id.aspect),
+    aspect: storable(aspect),
     configuration: storable(id.configuration),
     status: target.success ? TargetStatus.BUILT : TargetStatus.FAILED,
     tags: storableAll(target.tags),
@@ -50,6 +58,28 @@ export function targetCompleteRows(
     testSize: target.testSize === 0 ? null : target.testSize,
     failureMessage: textOrNull(target.failureMessage),
     completedAtMs: eventTimeMs ?? null,
+    outputs: outputs === undefined || outputs.length === 0 ? null : outputs,
+    testTimeoutMs: target.testTimeoutMs ?? null,
+  });
+  return true;
+}
+
+/** Of a target with more output groups, or files inlined in them, only the raw event has them. */
+const outputsBytesMax = 64 * 1024;
+
+/** How a target with its tests ended. It says nothing of how it was built: that keeps its status. */
+export function targetSummaryRows(event: BepEvent, rows: RowsBuilder): boolean {
+  const id = readEventId(event);
+  const summary = readTargetSummary(event);
+  if (isMalformed(id) || isMalformed(summary)) return false;
+  if (!isKey(id.label, id.configuration)) return true;
+  rows.addTarget({
+    label: storable(id.label),
+    aspect: "",
+    configuration: storable(id.configuration),
+    status: TargetStatus.CONFIGURED,
+    overallSuccess: summary.overallBuildSuccess,
+    overallTestStatus: numberOrNull(summary.overallTestStatus),
   });
   return true;
 }

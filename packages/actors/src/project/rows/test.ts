@@ -4,7 +4,7 @@ import { readTestResult } from "@millrace/proto/bep/readers/test-result";
 import { readTestSummary } from "@millrace/proto/bep/readers/test-summary";
 import { isMalformed } from "@millrace/proto/wire/field-scanner";
 import type { RowsBuilder } from "../rows-builder.ts";
-import { isKey, storable, textOrNull } from "./present.ts";
+import { isKey, storable, storableAll, textOrNull } from "./present.ts";
 
 /** A row shows a test's outputs; tests with tens of thousands of them exist. */
 const outputsMax = 1000;
@@ -32,8 +32,18 @@ export function testResultRows(event: BepEvent, rows: RowsBuilder): boolean {
     startedAtMs: result.startedAtMs ?? null,
     durationMs: result.durationMs ?? null,
     exitCode: result.exitCode === 0 ? null : result.exitCode,
+    hostname: textOrNull(result.hostname),
+    warnings: storableAll(result.warnings),
+    executionInfo: keptInfo(result.executionInfo),
   });
   return true;
+}
+
+/** Of an ExecutionInfo with more than this only the raw event tells. */
+const infoBytesMax = 64 * 1024;
+
+function keptInfo(info: Uint8Array | undefined): Uint8Array | null {
+  return info === undefined || info.length === 0 || info.length > infoBytesMax ? null : info;
 }
 
 /** How a test ended over all its runs, shards and attempts. */

@@ -1,7 +1,14 @@
 import { isMalformed, type Malformed } from "../../wire/field-scanner.ts";
 import { readEventId } from "../event-id.ts";
 import { type BepEvent, idField } from "../kind.ts";
-import { type FileReference, readFailureMessage, readFile, scanPayload } from "../payload.ts";
+import {
+  type FailureDetail,
+  type FileReference,
+  noFailureDetail,
+  readFailureDetail,
+  readFile,
+  scanPayload,
+} from "../payload.ts";
 import { TimeParts } from "../time-parts.ts";
 
 /** ActionExecuted, with the label, output and configuration of its event's id. */
@@ -17,16 +24,43 @@ export interface ActionExecuted {
   readonly startedAtMs: number | undefined;
   readonly endedAtMs: number | undefined;
   readonly failureMessage: string;
+  readonly failure: FailureDetail;
+  readonly commandLine: readonly string[];
   readonly stdout: FileReference | undefined;
   readonly stderr: FileReference | undefined;
 }
 
-/** Reads a payload of kind `action`. The command line is not read. */
+/** The few fields by which an action is counted. */
+export interface ActionHead {
+  readonly success: boolean;
+  readonly type: string;
+  readonly startedAtMs: number | undefined;
+  readonly endedAtMs: number | undefined;
+}
+
+/** Reads of a payload of kind `action` what it is counted by: with --build_event_publish_all_actions there are many. */
+export function readActionHead(event: BepEvent): ActionHead | Malformed {
+  let success = false;
+  let type = "";
+  const start = new TimeParts();
+  const end = new TimeParts();
+  const scanner = scanPayload(event);
+  while (scanner.next()) {
+    if (scanner.isVarint(1)) success = scanner.bool;
+    else if (scanner.isBytes(8)) type = scanner.text;
+    else if (scanner.isBytes(12)) start.read(scanner);
+    else if (scanner.isBytes(13)) end.read(scanner);
+  }
+  return scanner.malformed ?? { success, type, startedAtMs: start.timestampMs, endedAtMs: end.timestampMs };
+}
+
+/** Reads a payload of kind `action`. */
 export function readActionExecuted(event: BepEvent): ActionExecuted | Malformed {
   const id = readEventId(event);
   if (isMalformed(id)) return id;
   const isOfAction = event.id === idField.actionCompleted;
-  const action = { success: false, exitCode: 0, label: "", type: "", failureMessage: "" };
+  const action = { success: false, exitCode: 0, label: "", type: "", failure: noFailureDetail };
+  const commandLine: string[] = [];
   let stdout: FileReference | undefined;
   let stderr: FileReference | undefined;
   const start = new TimeParts();
@@ -39,7 +73,8 @@ export function readActionExecuted(event: BepEvent): ActionExecuted | Malformed 
     else if (scanner.isBytes(4)) stderr = readFile(scanner, stderr);
     else if (scanner.isBytes(5)) action.label = scanner.text;
     else if (scanner.isBytes(8)) action.type = scanner.text;
-    else if (scanner.isBytes(11)) action.failureMessage = readFailureMessage(scanner, action.failureMessage);
+    else if (scanner.isBytes(9)) commandLine.push(scanner.text);
+    else if (scanner.isBytes(11)) action.failure = readFailureDetail(scanner, action.failure);
     else if (scanner.isBytes(12)) start.read(scanner);
     else if (scanner.isBytes(13)) end.read(scanner);
   }
@@ -51,6 +86,8 @@ export function readActionExecuted(event: BepEvent): ActionExecuted | Malformed 
     primaryOutput: isOfAction ? id.name : "",
     startedAtMs: start.timestampMs,
     endedAtMs: end.timestampMs,
+    failureMessage: action.failure.message,
+    commandLine,
     stdout,
     stderr,
   };

@@ -1,6 +1,6 @@
 import type { Malformed } from "../../wire/field-scanner.ts";
 import type { BepEvent } from "../kind.ts";
-import { readFailureMessage, scanPayload } from "../payload.ts";
+import { type FailureDetail, noFailureDetail, readFailureDetail, scanPayload } from "../payload.ts";
 import { TimeParts } from "../time-parts.ts";
 
 /** BuildFinished. The exit code is what decides how a build ended; `overallSuccess` is its older, coarser form. */
@@ -11,6 +11,9 @@ export interface Finished {
   readonly exitCodeName: string;
   readonly finishedAtMs: number | undefined;
   readonly failureMessage: string;
+  readonly failure: FailureDetail;
+  /** The machine slept while the build ran: its times say little. */
+  readonly wasSuspended: boolean;
 }
 
 /** Reads a payload of kind `finished`. */
@@ -19,7 +22,8 @@ export function readFinished(event: BepEvent): Finished | Malformed {
   let exitCode: number | undefined;
   let exitCodeName = "";
   let finishMillis = 0;
-  let failureMessage = "";
+  let failure = noFailureDetail;
+  let wasSuspended = false;
   const finishTime = new TimeParts();
   const scanner = scanPayload(event);
   while (scanner.next()) {
@@ -32,10 +36,14 @@ export function readFinished(event: BepEvent): Finished | Malformed {
         if (inner.isBytes(1)) exitCodeName = inner.text;
         else if (inner.isVarint(2)) exitCode = inner.int32;
       }
+    } else if (scanner.isBytes(4)) {
+      const inner = scanner.child();
+      while (inner.next()) if (inner.isVarint(1)) wasSuspended = inner.bool;
     } else if (scanner.isBytes(5)) finishTime.read(scanner);
-    else if (scanner.isBytes(6)) failureMessage = readFailureMessage(scanner, failureMessage);
+    else if (scanner.isBytes(6)) failure = readFailureDetail(scanner, failure);
   }
   if (scanner.malformed) return scanner.malformed;
   const finishedAtMs = finishTime.orMillis(finishMillis);
-  return { overallSuccess, exitCode, exitCodeName, finishedAtMs, failureMessage };
+  const failureMessage = failure.message;
+  return { overallSuccess, exitCode, exitCodeName, finishedAtMs, failureMessage, failure, wasSuspended };
 }

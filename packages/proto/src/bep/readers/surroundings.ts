@@ -40,6 +40,7 @@ export interface Configuration {
   readonly platformName: string;
   readonly cpu: string;
   readonly isTool: boolean;
+  readonly makeVariables: ReadonlyMap<string, string>;
 }
 
 /** Reads a payload of kind `configuration`. */
@@ -48,12 +49,30 @@ export function readConfiguration(event: BepEvent): Configuration | Malformed {
   let platformName = "";
   let cpu = "";
   let isTool = false;
+  const makeVariables = new Map<string, string>();
   const scanner = scanPayload(event);
   while (scanner.next()) {
     if (scanner.isBytes(1)) mnemonic = scanner.text;
     else if (scanner.isBytes(2)) platformName = scanner.text;
     else if (scanner.isBytes(3)) cpu = scanner.text;
+    else if (scanner.isBytes(4)) readMapEntry(scanner, makeVariables);
     else if (scanner.isVarint(5)) isTool = scanner.bool;
   }
-  return scanner.malformed ?? { mnemonic, platformName, cpu, isTool };
+  return scanner.malformed ?? { mnemonic, platformName, cpu, isTool, makeVariables };
+}
+
+/** Reads a payload of kind `workspaceInfo`: the directory that actions run in. */
+export function readLocalExecRoot(event: BepEvent): { readonly localExecRoot: string } | Malformed {
+  let localExecRoot = "";
+  const scanner = scanPayload(event);
+  while (scanner.next()) if (scanner.isBytes(1)) localExecRoot = scanner.text;
+  return scanner.malformed ?? { localExecRoot };
+}
+
+/** Reads a payload of kind `fetch`; the URL is the `name` of the event's id. */
+export function readFetch(event: BepEvent): { readonly success: boolean } | Malformed {
+  let success = false;
+  const scanner = scanPayload(event);
+  while (scanner.next()) if (scanner.isVarint(1)) success = scanner.bool;
+  return scanner.malformed ?? { success };
 }

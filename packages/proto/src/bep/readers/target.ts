@@ -23,6 +23,62 @@ export interface TargetComplete {
   readonly outputGroupCount: number;
 }
 
+/** TargetSummary. Label and configuration are in the event's id. */
+export interface TargetSummary {
+  readonly overallBuildSuccess: boolean;
+  /** Number of build_event_stream.TestStatus. */
+  readonly overallTestStatus: number;
+}
+
+/** Reads a payload of kind `targetSummary`. */
+export function readTargetSummary(event: BepEvent): TargetSummary | Malformed {
+  let overallBuildSuccess = false;
+  let overallTestStatus = 0;
+  const scanner = scanPayload(event);
+  while (scanner.next()) {
+    if (scanner.isVarint(1)) overallBuildSuccess = scanner.bool;
+    else if (scanner.isVarint(2)) overallTestStatus = scanner.int32;
+  }
+  return scanner.malformed ?? { overallBuildSuccess, overallTestStatus };
+}
+
+const outputGroupField = 2;
+const importantOutputField = 4;
+const directoryOutputField = 8;
+
+/**
+ * Of a payload of kind `completed` the fields `output_group` and `directory_output` as they were sent, one behind the
+ * other; `important_output`, which says the same at greater length, where there is no group. Empty when there is none
+ * of them; undefined when they are more than `bytesMax`.
+ */
+export function copyTargetOutputs(event: BepEvent, bytesMax: number): Uint8Array | undefined {
+  const fields: Uint8Array[] = [];
+  const important: Uint8Array[] = [];
+  let hasGroup = false;
+  const scanner = scanPayload(event);
+  while (scanner.next()) {
+    const isGroup = scanner.isBytes(outputGroupField);
+    if (isGroup) hasGroup = true;
+    const list = scanner.isBytes(importantOutputField) ? important : fields;
+    if (isGroup || list === important || scanner.isBytes(directoryOutputField)) {
+      list.push(scanner.bytes.subarray(scanner.start, scanner.to));
+    }
+  }
+  if (!hasGroup) fields.push(...important);
+  const size = fields.reduce((sum, field) => sum + field.length, 0);
+  return size > bytesMax ? undefined : concatenated(fields, size);
+}
+
+function concatenated(parts: readonly Uint8Array[], size: number): Uint8Array {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
 /** Reads a payload of kind `configured`. */
 export function readTargetConfigured(event: BepEvent): TargetConfigured | Malformed {
   let targetKind = "";
