@@ -126,7 +126,6 @@ test("what the description cannot say: fillfactors, partitions, storage", async 
     { relname: "signal_deliveries", option: "fillfactor=70" },
     { relname: "signal_partitions", option: "fillfactor=70" },
     { relname: "stream_positions", option: "fillfactor=50" },
-    { relname: "tag_keys", option: "fillfactor=70" },
     { relname: "targets", option: "fillfactor=50" },
   ]);
   const stored = await database.sql.unsafe(

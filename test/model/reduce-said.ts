@@ -69,7 +69,8 @@ export class SaidReducer {
     const mnemonic = action?.type ?? "";
     const startedAtMs = milliseconds(action?.startTime, 0);
     const endedAtMs = milliseconds(action?.endTime, 0);
-    const lastedMs = startedAtMs === undefined || endedAtMs === undefined ? 0 : endedAtMs - startedAtMs;
+    const lastedMs =
+      startedAtMs === undefined || endedAtMs === undefined ? 0 : Math.max(0, endedAtMs - startedAtMs);
     const counts = this.rows.actionCounts.get(mnemonic) ?? { succeeded: 0, failed: 0, durationMs: 0 };
     const success = action?.success ?? false;
     this.rows.actionCounts.set(mnemonic, {

@@ -57,8 +57,24 @@ export function readableEvent(event: StoredEvent): ReadableEvent {
 
 /** Null when the bytes are no BEP event. Enum names, base64 bytes, numbers exact to 2^53. */
 function bepJson(bytes: Uint8Array): unknown {
+  return messageJson(buildEvent, bytes);
+}
+
+/** Messages that rows keep as Bazel sent them. */
+export type KeptMessage =
+  | "BuildMetrics"
+  | "BuildToolLogs"
+  | "ConvenienceSymlinksIdentified"
+  | "ExecRequestConstructed";
+
+/** The same for a message that a row keeps; null also when there is none. */
+export function keptJson(type: KeptMessage, bytes: Uint8Array | null): unknown {
+  return bytes === null ? null : messageJson(root.lookupType(`build_event_stream.${type}`), bytes);
+}
+
+function messageJson(type: protobuf.Type, bytes: Uint8Array): unknown {
   try {
-    return buildEvent.toObject(buildEvent.decode(bytes), { enums: String, longs: Number, bytes: String });
+    return type.toObject(type.decode(bytes), { enums: String, longs: Number, bytes: String });
   } catch {
     // The bytes are stored and shown as they are: what cannot be decoded is no error of the reader's.
     return null;

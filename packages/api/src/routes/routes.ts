@@ -1,11 +1,15 @@
+import { addActionRoutes } from "./actions.ts";
 import { type Api, type ApiParts, createApi } from "./api.ts";
 import { addBuildFacetRoutes } from "./build-facets.ts";
 import { addBuildRoutes } from "./builds.ts";
+import { addDetailRoutes } from "./details.ts";
 import { addEventRoutes } from "./events.ts";
 import { addGreennessRoutes } from "./greenness.ts";
 import { addInvocationRoutes } from "./invocations.ts";
 import { addLiveRoutes } from "./live.ts";
 import { addLogRoutes } from "./log.ts";
+import { addMetricsRoutes } from "./metrics.ts";
+import { addOutputRoutes } from "./outputs.ts";
 import { addServerRoutes } from "./server.ts";
 import { addSignalCommandRoutes } from "./signal-commands.ts";
 import { addSignalRoutes } from "./signals.ts";
@@ -22,6 +26,10 @@ export function apiRoutes(parts: ApiParts): Api {
   addTargetRoutes(api, parts);
   addTestRoutes(api, parts);
   addTestResultRoutes(api, parts);
+  addActionRoutes(api, parts);
+  addOutputRoutes(api, parts);
+  addMetricsRoutes(api, parts);
+  addDetailRoutes(api, parts);
   addLogRoutes(api, parts);
   addEventRoutes(api, parts);
   addLiveRoutes(api, parts);

@@ -197,6 +197,77 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/{project}/invocations/{invocationId}/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Failed actions of an attempt, in the order of their events, and how many of each kind there were */
+        get: operations["listActions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/invocations/{invocationId}/outputs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The files that a target made, by output group; named sets of files are expanded page by page */
+        get: operations["listOutputs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/invocations/{invocationId}/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What Bazel counted and timed; null until it says so at the end of the build */
+        get: operations["getMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/invocations/{invocationId}/details": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Options, workspace status, metadata, configurations, and what belongs to no target
+         * @description Lists end after 1,000 entries; the raw events have all.
+         */
+        get: operations["getDetails"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/projects/{project}/invocations/{invocationId}/log": {
         parameters: {
             query?: never;
@@ -641,6 +712,123 @@ export interface components {
             outputs: {
                 name: string;
                 uri: string;
+            }[];
+        };
+        Action: {
+            /** @description Of its event */
+            sequence: number;
+            success: boolean;
+            label: string | null;
+            configuration: string | null;
+            /** @example CppCompile */
+            mnemonic: string | null;
+            primaryOutput: string | null;
+            exitCode: number | null;
+            failureMessage: string | null;
+            /** Format: date-time */
+            startedAt: string;
+            /** Format: date-time */
+            endedAt: string;
+            stdoutUri: string | null;
+            stderrUri: string | null;
+            commandLine: string[];
+        };
+        ActionCount: {
+            mnemonic: string;
+            succeeded: number;
+            failed: number;
+            /** @description Sum of their wall times, where they have times */
+            durationMs: number;
+        };
+        Output: {
+            /** @description Output group; `directories` for whole output directories */
+            group: string;
+            path: string;
+            uri: string | null;
+            bytes: number | null;
+            digest: string | null;
+            symlinkTarget: string | null;
+        };
+        Metrics: {
+            actionsCreated: number | null;
+            actionsExecuted: number | null;
+            remoteCacheHits: number | null;
+            actionCacheHits: number | null;
+            actionCacheMisses: number | null;
+            targetsLoaded: number | null;
+            targetsConfigured: number | null;
+            packagesLoaded: number | null;
+            cpuTimeMs: number | null;
+            wallTimeMs: number | null;
+            analysisPhaseMs: number | null;
+            executionPhaseMs: number | null;
+            criticalPathMs: number | null;
+            usedHeapBytes: number | null;
+            peakHeapBytes: number | null;
+            bytesSent: number | null;
+            bytesReceived: number | null;
+            outputBytes: number | null;
+            outputCount: number | null;
+            /** @description build_event_stream.BuildMetrics as JSON, every group; null when it was too large to keep */
+            groups?: Record<string, never>;
+        } | null;
+        Details: {
+            startupOptions: string[];
+            explicitStartupOptions: string[];
+            /** @description The effective options of the command, from all sources */
+            options: string[];
+            /** @description Those of the command line alone */
+            explicitOptions: string[];
+            toolTag: string | null;
+            workspaceStatus: {
+                [key: string]: string;
+            };
+            buildMetadata: {
+                [key: string]: string;
+            };
+            localExecRoot: string | null;
+            serverPid: number | null;
+            /** @description How many targets the patterns of the command stand for */
+            patternTargets: number | null;
+            testSuites: {
+                [key: string]: string[];
+            };
+            /** @description The machine slept meanwhile: times say little */
+            wasSuspended: boolean;
+            /** @description As JSON; null when Bazel sent none */
+            convenienceSymlinks?: Record<string, never>;
+            /** @description As JSON; null when Bazel sent none */
+            execRequest?: Record<string, never>;
+            /** @description As JSON; null when Bazel sent none */
+            toolLogs?: Record<string, never>;
+            configurations: {
+                id: string;
+                mnemonic: string | null;
+                platform: string | null;
+                cpu: string | null;
+                isTool: boolean;
+                makeVariables: {
+                    [key: string]: string;
+                };
+            }[];
+            problems: {
+                sequence: number;
+                kind: string;
+                /** @description A label, or patterns */
+                subject: string | null;
+                configuration: string | null;
+                reason: string;
+                description: string | null;
+            }[];
+            fetches: {
+                sequence: number;
+                url: string;
+                success: boolean;
+            }[];
+            /** @description What this server's version does not know; the raw events have it */
+            unknown: {
+                what: string;
+                events: number;
             }[];
         };
         Event: {
@@ -1390,6 +1578,232 @@ export interface operations {
                         results: components["schemas"]["TestResult"][];
                         nextCursor: string | null;
                     };
+                };
+            };
+            /** @description The request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listActions: {
+        parameters: {
+            query?: {
+                attempt?: number;
+                /** @description `nextCursor` of the page before */
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                project: string;
+                invocationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of actions; the counts are those of the whole attempt */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        actions: components["schemas"]["Action"][];
+                        counts: components["schemas"]["ActionCount"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description The request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listOutputs: {
+        parameters: {
+            query: {
+                attempt?: number;
+                /** @description `nextCursor` of the page before */
+                cursor?: string;
+                limit?: number;
+                label: string;
+                aspect?: string;
+                configuration?: string;
+            };
+            header?: never;
+            path: {
+                project: string;
+                invocationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of files */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        outputs: components["schemas"]["Output"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description The request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getMetrics: {
+        parameters: {
+            query?: {
+                attempt?: number;
+            };
+            header?: never;
+            path: {
+                project: string;
+                invocationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The metrics */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        metrics: components["schemas"]["Metrics"];
+                    };
+                };
+            };
+            /** @description The request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not available at the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getDetails: {
+        parameters: {
+            query?: {
+                attempt?: number;
+            };
+            header?: never;
+            path: {
+                project: string;
+                invocationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The details */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Details"];
                 };
             };
             /** @description The request is not valid */
