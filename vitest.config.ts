@@ -19,7 +19,8 @@ export default defineConfig({
             "{packages/*,db}/src/**/*.test.ts",
             "{packages/*,db}/src/**/*.prop.test.ts",
             "test/model/**/*.test.ts",
-            "test/scrub/search/**/*.test.ts",
+            "test/scrub/*.test.ts",
+            "test/scrub/search/*.test.ts",
             "bench/**/*.test.ts",
             "scripts/**/*.test.ts",
           ],
@@ -79,7 +80,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "system",
-          include: ["test/{golden,e2e,browser,tools}/**/*.test.ts", "test/scrub/*.test.ts"],
+          include: ["test/{golden,e2e,browser,tools}/**/*.test.ts", "test/scrub/system/*.test.ts"],
           exclude: ignored,
           globalSetup: ["test/services/global-setup.ts"],
           fileParallelism: false,

@@ -1,4 +1,4 @@
-import { byteOf, has, inValue, isDigit, latin1 } from "./bytes.ts";
+import { byteOf, has, inName, inValue, isDigit, latin1, runEnd } from "./bytes.ts";
 import { judgeName } from "./credential-names.ts";
 import { judgeValue } from "./rules/value-judgement.ts";
 import { scanText } from "./scan-text.ts";
@@ -47,9 +47,14 @@ export function maskFlagValue(value: Text, kind: FlagKind | undefined): readonly
     const judgement = judgeValue(new TextScan(value, {}), { from, bits: inValue, mustLookMadeUp: false });
     return judgement === "secret" ? [{ from, to }] : [];
   }
-  const equals = kind === "environment" ? bytes.indexOf(byteOf.equals, from) : -1;
-  if (equals > from && equals + 1 < to && equals - from < flagNameBytesMax) {
-    if (judgeName(latin1(bytes, from, equals)).contains) return [{ from: equals + 1, to }];
+  const nameTo = kind === "environment" ? runEnd(bytes, { from, to, bits: inName }) : from;
+  if (
+    nameTo > from &&
+    nameTo - from < flagNameBytesMax &&
+    bytes[nameTo] === byteOf.equals &&
+    nameTo + 1 < to
+  ) {
+    if (judgeName(latin1(bytes, from, nameTo)).contains) return [{ from: nameTo + 1, to }];
   }
   return scanText({ bytes, from: behindOverride(value), to }, { argument: true }).spans;
 }

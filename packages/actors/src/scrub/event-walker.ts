@@ -11,7 +11,7 @@ import type { ConsoleText } from "./console-detector.ts";
 import { judgeName } from "./credential-names.ts";
 import { type Edit, lengthPrefix, maskText } from "./edits.ts";
 import type { Content, FieldShape, MessageShape } from "./message-shapes.ts";
-import { maskOpaque } from "./opaque.ts";
+import { maskOpaque, maskRemainder } from "./opaque.ts";
 import { type Places, scanText } from "./scan-text.ts";
 import { WireCursor } from "./wire-cursor.ts";
 
@@ -65,6 +65,12 @@ export class EventWalker {
     return 0;
   }
 
+  /** Masks in place the rest of a message that is none from there on: a secret may have begun before. */
+  private broken(brokenFrom: number, message: Range): void {
+    const freeFrom = Math.max(message.from, this.edits.at(-1)?.to ?? 0);
+    for (const edit of maskRemainder(this.bytes, { ...message, freeFrom, brokenFrom })) this.edits.push(edit);
+  }
+
   /** Applies `rewrite` to a field's value and corrects the field's length. The answer is the change of length. */
   field(cursor: WireCursor, rewrite: () => number): number {
     const { from, to, lengthFrom } = cursor;
@@ -91,7 +97,7 @@ export class EventWalker {
         delta += this.field(cursor, () => this.mask([cursor]));
       } else delta += this.walkField(cursor, shape.fields.get(cursor.field));
     }
-    if (cursor.brokenFrom >= 0) this.opaque(cursor.brokenFrom, to);
+    if (cursor.brokenFrom >= 0) this.broken(cursor.brokenFrom, { from, to });
     if (shape.special === "flag-policy") this.policyKind = undefined;
     return delta;
   }
@@ -141,7 +147,7 @@ export class EventWalker {
       } else if (isValue) delta += this.field(cursor, () => this.mask(maskFlagValue(text, kind)));
       else delta += this.walkField(cursor, shape.fields.get(cursor.field));
     }
-    if (cursor.brokenFrom >= 0) this.opaque(cursor.brokenFrom, option.to);
+    if (cursor.brokenFrom >= 0) this.broken(cursor.brokenFrom, option);
     this.pending = pending;
     return delta;
   }

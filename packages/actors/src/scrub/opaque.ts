@@ -21,6 +21,31 @@ export function maskOpaque(range: Opaque): Edit[] {
   return edits.length > 0 ? edits : maskAsText(range);
 }
 
+/**
+ * What is to be masked in place where a message ceases to be one, at `brokenFrom`. The message is read as one text, since
+ * a secret in it may reach over the point where its fields end; and the remainder by itself. Before `freeFrom` others have
+ * masked.
+ */
+export function maskRemainder(
+  bytes: Uint8Array,
+  message: { from: number; to: number; freeFrom: number; brokenFrom: number },
+): Edit[] {
+  const { from, to, freeFrom, brokenFrom } = message;
+  const edits: Edit[] = [];
+  const spans = [
+    ...scanText({ bytes, from, to }, {}).spans,
+    ...scanText({ bytes, from: brokenFrom, to }, {}).spans,
+  ];
+  let at = freeFrom;
+  for (const span of spans.toSorted((a, b) => a.from - b.from)) {
+    const first = Math.max(at, span.from);
+    if (span.to <= Math.max(first, brokenFrom)) continue;
+    edits.push({ from: first, to: span.to, bytes: maskInPlace(span.to - first) });
+    at = span.to;
+  }
+  return edits;
+}
+
 function maskFields(range: Opaque, into: { edits: Edit[]; depth: number }): void {
   const { bytes, from, to } = range;
   if (into.depth === depthMax || !isMessage(range)) {

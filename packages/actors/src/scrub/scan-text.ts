@@ -26,6 +26,7 @@ const rules: readonly (readonly [string, Rule])[] = [
   ["_hea", headerFlag],
   ["://", urlUserinfo],
   [":\\/", escapedUrlUserinfo],
+  [":\\\\", escapedUrlUserinfo],
   ["%2f%", encodedUrlUserinfo],
   ["roxy", proxyUserinfo],
   ["--be", pemBlock],

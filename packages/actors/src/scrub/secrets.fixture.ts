@@ -37,6 +37,11 @@ export function makeSecrets(letters: Letters): readonly PlantedSecret[] {
       plain(kind, secret, around ?? ((it) => `with ${it} now`)),
     ),
     ...blocks(letters),
+    wrapped(
+      "our own key",
+      (it) => `millrace_${it.slice(0, 8)}_${it}`,
+      (it) => `with ${it} now`,
+    ),
     assigned("AWS secret", (it) => `aws_secret_access_key = ${it}\n`),
     assigned("bearer token", (it) => `Authorization: Bearer ${it}\nnext`),
     assigned("bearer token without header", (it) => `sent bearer ${it} to it`),
@@ -73,6 +78,11 @@ export function makeSecrets(letters: Letters): readonly PlantedSecret[] {
       "URL password",
       (it) => `user:${it}`,
       (it) => `GET https://${it}@example.com/x`,
+    ),
+    wrapped(
+      "URL password of a thousand letters",
+      (it) => `oauth2:${it.repeat(25)}`,
+      (it) => `git clone https://${it}@example.com/x`,
     ),
     assigned("URL user", (it) => `GET https://${it}@example.com/x`),
     wrapped(
@@ -149,7 +159,9 @@ function tokens({ base62, hex, upper }: Letters): readonly Token[] {
     ["OpenAI key", `sk-${base62(41)}`],
     ["Atlassian token", `ATATT3x${base62(60)}`],
     ["Grafana token", `glsa_${base62(32)}`],
-    ["our own key", `millrace_${base62(8)}_${base62(41)}`],
+    ["Doppler token", `dp.st.prd.${base62(43)}`],
+    ["CircleCI token", `CCIPAT_${base62(41)}`],
+
     ["basic authorisation", base64(`user:${base62(41)}`), (it) => `got Basic ${it} `],
   ];
 }

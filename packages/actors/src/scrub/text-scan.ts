@@ -1,4 +1,4 @@
-import { byteOf, has, inKey, inWord, isBlank, isDigit, runEnd } from "./bytes.ts";
+import { byteOf, has, inKey, inWord, isBlank, isDigit, latin1, runEnd } from "./bytes.ts";
 import { type Continuation, continuation, endOfSecret, secretKind } from "./secret-kind.ts";
 
 /** Bytes to mask. `continued`: they go on from a secret at the end of the text before, which has its mark already. */
@@ -26,6 +26,8 @@ export interface ScanMode {
   /** The text is cut from a longer one within a word. */
   readonly afterWord?: boolean;
 }
+
+const writtenEscapeBytes = 6;
 
 /** One text under examination: what the rules know and what they find. Spans ascend and do not overlap. */
 export class TextScan {
@@ -78,9 +80,14 @@ export class TextScan {
     let index = at - 2;
     while (index > this.from && (has(this.bytes[index], isDigit) || this.bytes[index] === byteOf.semicolon))
       index -= 1;
-    return (
-      index > this.from && this.bytes[index] === byteOf.leftBracket && this.bytes[index - 1] === byteOf.escape
-    );
+    if (index <= this.from || this.bytes[index] !== byteOf.leftBracket) return false;
+    return this.bytes[index - 1] === byteOf.escape || this.endsWrittenEscape(index);
+  }
+
+  /** `\\u001b`, `\\x1b`, `\\033` or `\\e`. */
+  private endsWrittenEscape(to: number): boolean {
+    const text = latin1(this.bytes, Math.max(this.from, to - writtenEscapeBytes), to).toLowerCase();
+    return /\\(?:u001b|x1b|033|e)$/.test(text);
   }
 
   /** The end of the run of key bytes around `at`; each run is measured once, however many markers it holds. */

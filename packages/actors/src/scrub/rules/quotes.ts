@@ -1,4 +1,4 @@
-import { byteOf, has, inValue, isBlank, isDigit, runEnd } from "../bytes.ts";
+import { byteOf, has, inValue, isBlank, isDigit, latin1, runEnd } from "../bytes.ts";
 import type { TextScan } from "../text-scan.ts";
 
 /** A quote and how many backslashes stand before it: JSON within JSON has one, a level deeper three. */
@@ -56,16 +56,30 @@ export function passEncodedQuote(scan: TextScan, at: number): number {
 const digitTwo = 0x32;
 const digitSeven = 0x37;
 
-/** Behind the colour codes (`ESC[31m`) at `at`, if any. */
+/** Behind the colour codes (`ESC[31m`, in JSON `\\u001b[31m`) at `at`, if any. */
 export function passColour(scan: TextScan, at: number): number {
   let index = at;
-  while (scan.bytes[index] === byteOf.escape && scan.bytes[index + 1] === byteOf.leftBracket) {
-    let end = index + 2;
+  for (;;) {
+    const bracket = behindEscape(scan, index);
+    if (bracket < 0 || scan.bytes[bracket] !== byteOf.leftBracket) return index;
+    let end = bracket + 1;
     while (end < scan.to && (has(scan.bytes[end], isDigit) || scan.bytes[end] === byteOf.semicolon)) end += 1;
     if (end >= scan.to) return scan.to;
     index = end + 1;
   }
-  return index;
+}
+
+const escapeCodes = ["u001b", "x1b", "033", "e"];
+
+/** Behind an escape character, as it is or written out; -1 when there is none. */
+function behindEscape({ bytes, to }: TextScan, at: number): number {
+  if (bytes[at] === byteOf.escape) return at + 1;
+  if (bytes[at] !== byteOf.backslash) return -1;
+  let from = at;
+  while (from < to && from - at < backslashesMax && bytes[from] === byteOf.backslash) from += 1;
+  const text = latin1(bytes, from, Math.min(to, from + 5)).toLowerCase();
+  const code = escapeCodes.find((known) => text.startsWith(known));
+  return code === undefined ? -1 : from + code.length;
 }
 
 function isQuote(byte: number | undefined): boolean {

@@ -2,8 +2,9 @@ import { ascii, byteOf, has, inAuthority, latin1, matchedLength } from "../bytes
 import { continuation, secretKind } from "../secret-kind.ts";
 import type { TextScan } from "../text-scan.ts";
 
-// A host name has 253 characters at most; longer runs are no authority.
-const authorityBytesMax = 320;
+// A host name has 253 characters at most, but a JSON Web Token as password has over a thousand. Below what the console
+// detector puts together of a line.
+const authorityBytesMax = 2000;
 
 const userinfo = continuation(secretKind.userinfo);
 const encodedUserinfo = continuation(secretKind.value);
@@ -18,9 +19,20 @@ export function urlUserinfo(scan: TextScan, at: number): void {
   authority(scan, at + 3);
 }
 
-/** The marker `:\/`, as some JSON writers escape it. */
+/** The markers `:\/` and `:\\`, as some JSON writers escape it, with more backslashes for each JSON around that JSON. */
 export function escapedUrlUserinfo(scan: TextScan, at: number): void {
-  if (scan.bytes[at + 3] === byteOf.backslash && scan.bytes[at + 4] === byteOf.slash) authority(scan, at + 5);
+  const first = behindEscapedSlash(scan, at + 1);
+  const second = first < 0 ? -1 : behindEscapedSlash(scan, first);
+  if (second >= 0) authority(scan, second);
+}
+
+const backslashesMax = 7;
+
+/** Behind the backslashes and the slash at `at`; -1 when something else stands there. */
+function behindEscapedSlash({ bytes, to }: TextScan, at: number): number {
+  let index = at;
+  while (index < to && index - at < backslashesMax && bytes[index] === byteOf.backslash) index += 1;
+  return index > at && index < to && bytes[index] === byteOf.slash ? index + 1 : -1;
 }
 
 /** The marker `%2F%` of `%3A%2F%2Fuser%3Apassword%40host`, a URL within the query of another. */
