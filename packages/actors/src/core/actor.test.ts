@@ -235,6 +235,17 @@ test("once the end is acked, neither drain nor a newer connection ends it with a
   }
 });
 
+test("a client that still sends a finished stream again is not told OK before all of it is acked", () => {
+  for (const disturb of [(a: Actor) => a.supersede(), (a: Actor) => a.drainDeadline()]) {
+    const driver = new Driver(4).send(4, 6);
+    driver.tell((actor) =>
+      actor.openAnswered({ opened: { attemptId: 7, attempt: 1, committed: 10, finished: true } }),
+    );
+    expect(driver.acked).toBe(6);
+    expect(driver.tell(disturb).ends.map(({ status }) => status)).not.toContain(endStatus.ok);
+  }
+});
+
 test("drain commits what is in hand, acks it and then sends the client away", () => {
   const driver = new Driver(1).send(1, 1).commit(1, 1, { attemptId: 7 }).send(2, 3);
   driver.tell((actor) => actor.drain());

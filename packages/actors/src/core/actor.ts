@@ -234,7 +234,9 @@ export class Actor {
     if (this.client === "gone") return;
     this.client = "gone";
     this.maker.endOfInput();
-    const isComplete = this.phase === "finished" && this.position.acked === this.position.seen;
+    const { acked, seen, committed } = this.position;
+    // Who sends a finished stream again may be in the middle of it: OK would tell Bazel that acks are missing.
+    const isComplete = this.phase === "finished" && acked === seen && acked === committed;
     // Once the end is acked, an error would make Bazel hang or fail a build that is safe (bes-client.md §0.2).
     const ending = isComplete ? endStatus.ok : status;
     this.effects.push({ kind: "end", status: ending, message: isComplete ? "" : message });
