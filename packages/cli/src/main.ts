@@ -50,6 +50,11 @@ const entries: readonly Entry[] = [
     load: async () => (await import("./commands/migrate.ts")).migrate,
   },
   {
+    name: "keys",
+    summary: "Makes, lists, rotates and revokes API keys.",
+    load: async () => (await import("./commands/keys.ts")).keys,
+  },
+  {
     name: "signal",
     summary: "Operates the queues that validate commits.",
     load: async () => (await import("./commands/signal.ts")).signal,

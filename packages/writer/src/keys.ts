@@ -1,7 +1,5 @@
+import { keyScopes } from "@millrace/db/api-keys";
 import type { IKeyLookupReply, IKeyLookupRequest } from "@millrace/proto/pipeline";
-
-/** What an API key may be used for. */
-export const allScopes = ["ingest", "upload", "read", "admin"] as const;
 
 export interface StoredKey {
   readonly project: string;
@@ -45,5 +43,5 @@ export async function lookUpKey(
     };
   }
   if (!from.openMode) return { known: false };
-  return { known: true, project: from.openProject, scopes: [...allScopes], serverSecret, limits: {} };
+  return { known: true, project: from.openProject, scopes: [...keyScopes], serverSecret, limits: {} };
 }

@@ -1,20 +1,16 @@
 import { MillraceError } from "@millrace/base/errors";
+import { findValidKey } from "@millrace/db/api-keys";
 import type { Database } from "@millrace/db/connect";
-import { apiKeys } from "@millrace/db/schema/api-keys";
 import { nodes } from "@millrace/db/schema/nodes";
 import { settings } from "@millrace/db/schema/settings";
-import { and, eq, gt, isNull, or, sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import type { KeyStore } from "../keys.ts";
 import type { NodeStore } from "../leases.ts";
 
 export function pgKeyStore({ orm }: Database): KeyStore {
   return {
     find: async (sha256) => {
-      const isValid = or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, sql`now()`));
-      const [row] = await orm
-        .select()
-        .from(apiKeys)
-        .where(and(eq(apiKeys.keySha256, sha256), isNull(apiKeys.revokedAt), isValid));
+      const row = await findValidKey(orm, sha256);
       return row === undefined ? undefined : { ...row, project: row.projectId };
     },
     serverSecret: async () => {
