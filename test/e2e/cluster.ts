@@ -36,6 +36,8 @@ export interface ClusterOptions {
   readonly besides?: Cluster;
   readonly args?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  /** Each line that one of its processes writes. */
+  readonly onLine?: (line: string) => void;
 }
 
 const program = path.resolve(import.meta.dirname, "../../packages/cli/src/main.ts");
@@ -52,6 +54,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     args: [program, "up", "--data-dir", dataDir, ...portArgs, ...placeArgs(options), ...(options.args ?? [])],
     environment: { HOME: dataDir, MILLRACE_FAIL_POINTS: "true", ...options.environment },
     onLine: (line) => {
+      options.onLine?.(line);
       lines.push(line);
       if (lines.length > logLinesMax) lines.shift();
     },

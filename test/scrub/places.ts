@@ -266,7 +266,7 @@ const otherTools: readonly Place[] = [
   },
   {
     name: "payload that cannot be decoded",
-    // Progress and an action whose last field is cut off.
+    // Progress and an action whose last field is cut off, or for a long secret ends within it.
     plant: ({ text }) => [3, 7].map((field) => bazelEvent(delimited(field, `\u0012\u007f${text}`))),
   },
   {
@@ -301,7 +301,8 @@ function varint(value: number): Buffer {
 
 const largeBytes = 1_200_000;
 
-const large: readonly Place[] = [
+/** Places in events of more than a megabyte, which take a way of their own. */
+export const largePlaces: readonly Place[] = [
   {
     name: "inline contents of a large event",
     plant: ({ text }) => {
@@ -314,7 +315,7 @@ const large: readonly Place[] = [
   },
 ];
 
-/** Every place in which a secret is planted. */
+/** Every other place in which a secret is planted. */
 export const places: readonly Place[] = [
   ...commandLines,
   ...surroundings,
@@ -322,5 +323,4 @@ export const places: readonly Place[] = [
   ...results,
   ...names,
   ...otherTools,
-  ...large,
 ];

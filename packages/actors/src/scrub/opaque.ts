@@ -23,8 +23,8 @@ export function maskOpaque(range: Opaque): Edit[] {
 
 /**
  * What is to be masked in place where a message ceases to be one, at `brokenFrom`. The message is read as one text, since
- * a secret in it may reach over the point where its fields end; and the remainder by itself. Before `freeFrom` others have
- * masked.
+ * a secret in it may reach over the point where its fields end, or have been taken for fields; and the remainder by
+ * itself. Before `freeFrom` others have masked.
  */
 export function maskRemainder(
   bytes: Uint8Array,
@@ -39,7 +39,7 @@ export function maskRemainder(
   let at = freeFrom;
   for (const span of spans.toSorted((a, b) => a.from - b.from)) {
     const first = Math.max(at, span.from);
-    if (span.to <= Math.max(first, brokenFrom)) continue;
+    if (span.to <= first) continue;
     edits.push({ from: first, to: span.to, bytes: maskInPlace(span.to - first) });
     at = span.to;
   }
