@@ -30,6 +30,8 @@ export interface ApiServer {
 export async function apiServer(of: {
   databaseUrl: string;
   viewerOf?: ViewerOf;
+  /** What the API reads with, where a test wants to see the statements. */
+  ormOf?: (database: Database) => Database["orm"];
   ui?: UiFiles;
   signals?: SignalAccess;
 }): Promise<ApiServer> {
@@ -39,7 +41,7 @@ export async function apiServer(of: {
   const database = connect({ url: of.databaseUrl, max: 4, name: "api-test" });
   const live = new LiveHub({ store: databaseLiveStore(database.orm), clock: systemClock, log: silentLog });
   const app = createApp({
-    orm: database.orm,
+    orm: of.ormOf?.(database) ?? database.orm,
     source: { zstd, blobs },
     live,
     server: { version: "0.0.0", grpcUrl: "grpc://127.0.0.1:1985", httpUrl: "" },

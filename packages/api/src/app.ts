@@ -31,8 +31,11 @@ export function createApp(parts: AppParts): Hono<ApiEnv> {
   const api = apiRoutes(parts);
   const document = openApiDocument(api, parts.server.version);
   app.use("/api/*", compress(), async (context, next) => {
-    context.set("viewer", await parts.viewerOf(context.req.raw));
+    const viewer = await parts.viewerOf(context.req.raw);
+    if (viewer instanceof Response) return viewer;
+    context.set("viewer", viewer);
     await next();
+    return undefined;
   });
   app.get("/api/v1/openapi.json", (context) => context.json(document));
   app.route("/api/v1", api);

@@ -12,6 +12,7 @@ import type { Bus } from "@millrace/proto/bus";
 import { connectBus } from "@millrace/proto/nats-bus";
 import { createApp } from "./app.ts";
 import { startHttpServer } from "./http-server.ts";
+import { keyMode } from "./key-mode.ts";
 import { databaseLiveStore } from "./live/database-live-store.ts";
 import { LiveHub } from "./live/hub.ts";
 import { type ApiSettings, apiSettings } from "./settings.ts";
@@ -49,7 +50,7 @@ async function run(settings: ApiSettings, log: Log): Promise<void> {
     live,
     signals: signalAccess({ bus: bus.now, adminToken: settings.adminToken }),
     server: { version, grpcUrl: settings.publicGrpcUrl, httpUrl: settings.publicHttpUrl },
-    viewerOf: openMode,
+    viewerOf: settings.openMode ? openMode : keyMode({ orm: database.orm, adminToken: settings.adminToken }),
     ui: await uiFiles(settings.uiDirectory, log),
     metrics: createMetrics("api"),
     clock,
@@ -61,11 +62,20 @@ async function run(settings: ApiSettings, log: Log): Promise<void> {
     port: settings.httpPort,
     clock,
   });
+  if (settings.openMode && !isLoopback(settings.httpHost)) {
+    log.warn("open mode on a network: whoever reaches this address reads every project", {
+      host: settings.httpHost,
+    });
+  }
   live.start();
   const hub: Stoppable = { name: "live", stop: async () => live.stop() };
   runUntilSignal([{ name: "database", stop: () => database.close() }, bus, http, hub], log);
   log.info("listening", { host: settings.httpHost, port: http.port });
   process.send?.({ kind: "ready", httpPort: http.port });
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127\.[0-9.]+$/.test(host);
 }
 
 /** Pages work without NATS, by heartbeats; so nobody waits for it here. */

@@ -1,4 +1,4 @@
-import { type Settings, setting } from "@millrace/base/config";
+import { booleanText, type Settings, setting } from "@millrace/base/config";
 import { blobSettings } from "@millrace/blobs/settings";
 import { z } from "zod";
 
@@ -50,6 +50,15 @@ export const apiSettings = {
       description: "origin of the dashboard as people reach it; empty = that of the request",
     },
     "",
+  ),
+  openMode: setting(
+    {
+      name: "OPEN_MODE",
+      schema: booleanText,
+      description:
+        "whoever reaches the API reads every project; else it wants an API key with the scope read",
+    },
+    true,
   ),
   adminToken: setting(
     {

@@ -29,9 +29,16 @@ export function signalAccess(of: { bus: () => Bus | undefined; adminToken: strin
   };
 }
 
-/** Whether an `Authorization` header holds the token. Takes the same time whatever is wrong with it. */
-export function isAdmin(access: SignalAccess, authorization: string | undefined): boolean {
-  const given = /^Bearer (.+)$/i.exec(authorization ?? "")?.[1] ?? "";
+/** Whether an `Authorization` header holds the token as a bearer's. */
+export function isAdmin(
+  access: Pick<SignalAccess, "adminToken">,
+  authorization: string | undefined,
+): boolean {
+  return isAdminToken(access, /^Bearer (.+)$/i.exec(authorization ?? "")?.[1] ?? "");
+}
+
+/** Takes the same time whatever is wrong with it. */
+export function isAdminToken(access: Pick<SignalAccess, "adminToken">, given: string): boolean {
   const isSame = timingSafeEqual(digest(given), digest(access.adminToken));
   return isSame && access.adminToken !== "";
 }

@@ -6,8 +6,8 @@ export interface Viewer {
   readonly projects: "all" | ReadonlySet<string>;
 }
 
-/** Decides who a request comes from. */
-export type ViewerOf = (request: Request) => Promise<Viewer>;
+/** Decides who a request comes from; a `Response` says why it may not read at all. */
+export type ViewerOf = (request: Request) => Promise<Viewer | Response>;
 
 /** Open mode: whoever reaches the server sees every project. */
 export const openMode: ViewerOf = async () => ({ projects: "all" });
