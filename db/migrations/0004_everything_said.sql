@@ -30,7 +30,7 @@ create table action_counts (
   primary key (attempt_id, mnemonic)
 ) with (fillfactor = 50);
 
--- Named sets as they were announced, packed into blocks; a batch makes its own.
+-- Named sets as they were announced and the outputs of targets, packed into blocks; a batch makes its own.
 create table named_sets (
   attempt_id bigint not null,
   first_seq bigint not null,
@@ -143,7 +143,7 @@ create table unknowns (
 );
 
 alter table targets
-  add column outputs bytea,
+  add column outputs_seq bigint,
   add column test_timeout_ms bigint,
   add column overall_success boolean,
   add column overall_test_status integer;

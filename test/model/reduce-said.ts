@@ -13,6 +13,7 @@ export const saidTables = [
   "metrics",
   "details",
   "namedSets",
+  "outputs",
 ] as const;
 
 export type SaidTable = (typeof saidTables)[number];
@@ -35,6 +36,7 @@ export class SaidReducer {
     metrics: new Map<string, Fields>(),
     details: new Map<string, Fields>(),
     namedSets: new Map<string, Fields>(),
+    outputs: new Map<string, Fields>(),
   };
 
   add(event: BepEvent, sequence: number): void {
@@ -50,6 +52,7 @@ export class SaidReducer {
     }
     if (event.namedSetOfFiles)
       this.rows.namedSets.set(id?.namedSet?.id ?? "", namedSetOf(event.namedSetOfFiles));
+    if (event.completed && id?.targetCompleted) this.addOutputs(event.completed, at);
     if (event.aborted && !targetIds.some((name) => id?.[name])) this.addProblem(event, at);
     if (event.buildMetrics) this.patch("metrics", metricsOf(event.buildMetrics));
     this.patch("details", detailsOf(event));
@@ -93,6 +96,11 @@ export class SaidReducer {
     });
   }
 
+  private addOutputs(it: NonNullable<BepEvent["completed"]>, at: string): void {
+    const outputs = outputsOf(it);
+    if (Object.values(outputs).some((list) => list.length > 0)) this.rows.outputs.set(at, outputs);
+  }
+
   private addProblem({ id, aborted }: BepEvent, at: string): void {
     const [kind, about] = Object.entries(id ?? {}).find(([, value]) => typeof value === "object") ?? [];
     const { label, pattern } = (about ?? {}) as { label?: string; pattern?: string[] };
@@ -120,6 +128,26 @@ function namedSetOf(it: NonNullable<BepEvent["namedSetOfFiles"]>): Fields {
   return {
     files: (it.files ?? []).map(({ name, uri }) => ({ name: name ?? "", uri: uri ?? "" })),
     sets: (it.fileSets ?? []).map(({ id }) => id ?? ""),
+  };
+}
+
+/** Of `important_output`, which says the same at greater length, only where there is no group. */
+export function outputsOf(it: {
+  readonly outputGroup?: NonNullable<BepEvent["completed"]>["outputGroup"];
+  readonly importantOutput?: NonNullable<BepEvent["completed"]>["importantOutput"];
+  readonly directoryOutput?: NonNullable<BepEvent["completed"]>["directoryOutput"];
+}): Record<"groups" | "files" | "directories", unknown[]> {
+  const groups = (it.outputGroup ?? []).map(({ name, fileSets, incomplete, inlineFiles }) => ({
+    name: name ?? "",
+    sets: (fileSets ?? []).map(({ id }) => id ?? ""),
+    incomplete: incomplete ?? false,
+    inlined: (inlineFiles ?? []).length,
+  }));
+  const names = (files: typeof it.importantOutput) => (files ?? []).map(({ name }) => name ?? "");
+  return {
+    groups,
+    files: groups.length > 0 ? [] : names(it.importantOutput),
+    directories: names(it.directoryOutput),
   };
 }
 

@@ -1,7 +1,7 @@
 import { zstdDecompressSync } from "node:zlib";
 import { readFrames } from "@millrace/proto/bep/named-set-block";
 import { build_event_stream } from "@millrace/proto/gen/bep";
-import { onlyRow, type SaidTable } from "./reduce-said.ts";
+import { onlyRow, outputsOf, type SaidTable } from "./reduce-said.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 type Rows = readonly Row[];
@@ -22,6 +22,7 @@ export const saidTexts: Readonly<Record<SaidTable, string>> = {
   metrics: "select * from invocation_metrics",
   details: "select * from invocation_details",
   namedSets: "select * from named_sets",
+  outputs: "select * from named_sets",
 };
 
 /** Columns of which nothing but their own bytes says what they mean, and keys. */
@@ -29,7 +30,7 @@ const leftOut = new Set(["attempt_id", "groups", "tool_logs", "exec_request", "c
 
 /** The stored rows in the words of the independent reducer, by its keys. */
 export function saidInWords(stored: StoredSaid): Record<SaidTable, ReadonlyMap<string, object>> {
-  const byColumn = (table: Exclude<SaidTable, "namedSets">, column: string | undefined) =>
+  const byColumn = (table: Exclude<SaidTable, "namedSets" | "outputs">, column: string | undefined) =>
     new Map(stored[table].map((row) => [column === undefined ? onlyRow : String(row[column]), inWords(row)]));
   return {
     actions: byColumn("actions", "sequence"),
@@ -39,7 +40,8 @@ export function saidInWords(stored: StoredSaid): Record<SaidTable, ReadonlyMap<s
     fetches: byColumn("fetches", "sequence"),
     metrics: byColumn("metrics", undefined),
     details: byColumn("details", undefined),
-    namedSets: namedSetsIn(stored.namedSets),
+    namedSets: framesIn(stored.namedSets, { outputs: false, decode: namedSet }),
+    outputs: framesIn(stored.outputs, { outputs: true, decode: targetOutputs }),
   };
 }
 
@@ -57,18 +59,27 @@ function plain(value: unknown): unknown {
   return typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
 }
 
-/** Unpacks the blocks and decodes each set by the static decoder. */
-function namedSetsIn(blocks: Rows): ReadonlyMap<string, object> {
+/** Unpacks the frames of one kind and decodes each payload by the static decoder. */
+function framesIn(
+  blocks: Rows,
+  of: { outputs: boolean; decode: (payload: Uint8Array) => object },
+): ReadonlyMap<string, object> {
   const inOrder = blocks.toSorted(
     (a, b) => Number(a["first_seq"]) - Number(b["first_seq"]) || Number(a["part"]) - Number(b["part"]),
   );
   const payloads = new Map<string, Uint8Array[]>();
   for (const block of inOrder) {
-    for (const { id, continues, payload } of readFrames(zstdDecompressSync(block["data"] as Uint8Array))) {
+    for (const frame of readFrames(zstdDecompressSync(block["data"] as Uint8Array))) {
+      const { id, continues, payload } = frame;
+      if (frame.outputs !== of.outputs) continue;
       payloads.set(id, [...(continues ? (payloads.get(id) ?? []) : []), payload]);
     }
   }
-  return new Map([...payloads].map(([id, parts]) => [id, namedSet(Buffer.concat(parts))]));
+  return new Map([...payloads].map(([id, parts]) => [id, of.decode(Buffer.concat(parts))]));
+}
+
+function targetOutputs(payload: Uint8Array): object {
+  return outputsOf(build_event_stream.TargetComplete.decode(payload));
 }
 
 function namedSet(payload: Uint8Array): object {

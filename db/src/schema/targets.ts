@@ -1,5 +1,5 @@
 import { boolean, integer, pgTable, primaryKey, smallint, text } from "drizzle-orm/pg-core";
-import { bytea, instant, int8 } from "./column-types.ts";
+import { instant, int8 } from "./column-types.ts";
 
 /** `TargetRow.Status` of pipeline.proto: ordered by how much it says. */
 export const targetStatuses = ["configured", "skipped", "not-built", "aborted", "built", "failed"] as const;
@@ -21,11 +21,8 @@ export const targets = pgTable(
     failureMessage: text("failure_message"),
     abortReason: text("abort_reason"),
     completedAt: instant("completed_at"),
-    /**
-     * Fields `output_group` and `directory_output` of `build_event_stream.TargetComplete`, `important_output` where there
-     * is no group. Null also when they are too much for a row.
-     */
-    outputs: bytea("outputs"),
+    /** Sequence number of the event whose outputs a block of `named_sets` has. Null also when they were too much. */
+    outputsSequence: int8("outputs_seq"),
     testTimeoutMs: int8("test_timeout_ms"),
     /** Of the TargetSummary: built and, if it is a test, passed. */
     overallSuccess: boolean("overall_success"),

@@ -25,7 +25,7 @@ export function mergeTargets(earlier: ITargetRow, later: ITargetRow): ITargetRow
 }
 
 const descriptionFields = [
-  ...(["targetKind", "testSize", "outputs"] as const),
+  ...(["targetKind", "testSize", "outputsSequence"] as const),
   ...(["testTimeoutMs", "overallSuccess", "overallTestStatus"] as const),
 ] as const;
 

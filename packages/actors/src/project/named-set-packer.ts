@@ -22,7 +22,10 @@ interface OpenBlock {
   allNumbers: boolean;
 }
 
-/** Packs the named sets of a batch into blocks, as `named-set-block.ts` describes them. Payloads are copied, not read. */
+/**
+ * Packs the named sets of a batch and the outputs of its targets into blocks, as `named-set-block.ts` describes them.
+ * Payloads are copied, not read.
+ */
 export class NamedSetPacker {
   private blocks: INamedSetBlock[] = [];
   private open: OpenBlock | undefined;
@@ -36,19 +39,27 @@ export class NamedSetPacker {
     const isLarge = payload.to - payload.from > blockBytesMax;
     const pieces = isLarge ? cutBetweenFields(bytes, payload, blockBytesMax) : [payload];
     pieces.forEach(({ from, to }, index) => {
-      const head = frameHead({ id, continues: index > 0, payloadBytes: to - from });
-      const block = this.blockFor(head.length + to - from);
-      block.parts.push(head, bytes.subarray(from, to));
-      block.bytes += head.length + to - from;
-      if (number === undefined) block.allNumbers = false;
-      else {
-        block.firstId = Math.min(block.firstId, number);
-        block.lastId = Math.max(block.lastId, number);
-      }
+      const head = frameHead({ id, continues: index > 0, outputs: false, payloadBytes: to - from });
+      const block = this.append(head, bytes.subarray(from, to));
+      extend(block, number);
       if (index > 0) return;
       block.sets += 1;
       block.files += place.fileCount;
     });
+  }
+
+  /** Adds the outputs of the target whose event has the number `sequence`. */
+  addOutputs(sequence: number, outputs: Uint8Array): void {
+    const id = Buffer.from(String(sequence));
+    const head = frameHead({ id, continues: false, outputs: true, payloadBytes: outputs.length });
+    extend(this.append(head, outputs), sequence);
+  }
+
+  private append(head: Uint8Array, payload: Uint8Array): OpenBlock {
+    const block = this.blockFor(head.length + payload.length);
+    block.parts.push(head, payload);
+    block.bytes += head.length + payload.length;
+    return block;
   }
 
   /** The blocks since the last call, the last one closed whatever its size. */
@@ -86,5 +97,14 @@ export class NamedSetPacker {
       ...(open.allNumbers ? { firstId: open.firstId, lastId: open.lastId } : {}),
       cut: false,
     });
+  }
+}
+
+/** `number`: of the id that was added; undefined when it is none. */
+function extend(block: OpenBlock, number: number | undefined): void {
+  if (number === undefined) block.allNumbers = false;
+  else {
+    block.firstId = Math.min(block.firstId, number);
+    block.lastId = Math.max(block.lastId, number);
   }
 }

@@ -47,13 +47,13 @@ test("a new projector from the carry before every event gives the same bytes, lo
 
 test("secrets planted between the events of a build, split over two texts, are gone from everything", () => {
   const stream = streams.find(({ name }) => name.includes("bazel7-test-ok"));
-  const clean = projectAll(stream?.events ?? []);
   for (const [index, { text, secret }] of plantedSecrets.entries()) {
     const at = 20 + ((index * 7) % 100);
     const cut = 1 + ((index * 13) % (text.length - 1));
-    const events = [...(stream?.events ?? [])];
-    events.splice(at, 0, progressEvent({ stderr: text.slice(0, cut) }));
-    events.splice(at + 1, 0, progressEvent({ stderr: `${text.slice(cut)}\n` }));
+    const among = (...texts: readonly string[]): Uint8Array[] =>
+      (stream?.events ?? []).toSpliced(at, 0, ...texts.map((stderr) => progressEvent({ stderr })));
+    const events = among(text.slice(0, cut), `${text.slice(cut)}\n`);
+    const clean = projectAll(among("harmless", "as well\n"));
     for (const takesOver of [false, true]) {
       const projected = projectAll(events, (projector, renew) => {
         if (takesOver && projector.held === 0) renew();

@@ -86,6 +86,12 @@ export class RowsBuilder {
     this.unknowns.set(what, (this.unknowns.get(what) ?? 0) + 1);
   }
 
+  /** Keeps the outputs of the target that the event is about; answers what its row has of them. */
+  keepOutputs(outputs: Uint8Array): number {
+    this.namedSets.addOutputs(this.sequence, outputs);
+    return this.sequence;
+  }
+
   /** Packs named sets of files, which have no rows of their own. */
   get sets(): NamedSetPacker {
     return this.namedSets;

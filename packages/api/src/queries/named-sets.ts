@@ -44,15 +44,15 @@ export async function readNamedSetBlocks(
   );
 }
 
-/** The outputs of one target as its row has them; undefined when there is no such target. */
-export async function readTargetOutputs(
+/** Which event has the outputs of one target; undefined when there is no such target. */
+export async function readOutputsSequence(
   orm: Orm,
   viewer: Viewer,
   of: { attemptId: number; label: string; aspect: string; configuration: string },
-): Promise<{ outputs: Uint8Array | null } | undefined> {
+): Promise<{ sequence: number | null } | undefined> {
   const [row] = await read("the outputs", () =>
     orm
-      .select({ outputs: targets.outputs })
+      .select({ sequence: targets.outputsSequence })
       .from(targets)
       .where(
         and(

@@ -21,7 +21,7 @@ const directories = "directories";
  * The files of a target, group after group in the order in which Bazel told of them. Named sets are read when their
  * turn comes: who stops early reads little.
  *
- * @param outputs of `targets.outputs`
+ * @param outputs as `copyTargetOutputs` took them from the target's event
  */
 export async function* targetOutputs(outputs: Uint8Array, sets: NamedSetGraph): AsyncGenerator<OutputFile> {
   const target = build_event_stream.TargetComplete.decode(outputs);

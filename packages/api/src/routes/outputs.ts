@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { NamedSetGraph } from "@millrace/proto/bep/named-set-graph";
 import { cursorParameter, decodeCursor, encodeCursor, storableText } from "../cursor.ts";
-import { listNamedSetBlocks, readNamedSetBlocks, readTargetOutputs } from "../queries/named-sets.ts";
+import { listNamedSetBlocks, readNamedSetBlocks, readOutputsSequence } from "../queries/named-sets.ts";
 import { type OutputFile, targetOutputs } from "../read/target-outputs.ts";
 import { attemptNumber, invocationParams, pageSize } from "../resources/names.ts";
 import type { Viewer } from "../viewer.ts";
@@ -61,34 +61,31 @@ export function addOutputRoutes(api: Api, parts: ApiParts): void {
     const found = await attemptOr404(parts, viewer, { ...context.req.valid("param"), attempt });
     if (found instanceof Response) return found;
     const { attemptId } = found.invocation;
-    const target = await readTargetOutputs(parts.orm, viewer, { attemptId, label, aspect, configuration });
+    const name = { attemptId, label, aspect, configuration };
+    const target = await readOutputsSequence(parts.orm, viewer, name);
     if (target === undefined) return notFound("The target");
+    const sets = namedSetsOf(parts, viewer, attemptId);
+    const outputs = target.sequence === null ? undefined : await sets.outputs(target.sequence);
+    const files = outputs === undefined ? noFiles() : targetOutputs(outputs, sets);
     const from = start[0] ?? 0;
-    const files =
-      target.outputs === null ? noFiles() : filesOf(parts, viewer, { attemptId, outputs: target.outputs });
     const page = await filesBetween(files, { from, to: from + limit + 1 });
-    const outputs = page.slice(0, limit);
+    const shown = page.slice(0, limit);
     const nextCursor = page.length > limit ? encodeCursor([from + limit]) : null;
-    return context.json({ outputs, nextCursor }, 200);
+    return context.json({ outputs: shown, nextCursor }, 200);
   });
 }
 
 async function* noFiles(): AsyncGenerator<OutputFile> {}
 
-function filesOf(
-  { orm, source }: ApiParts,
-  viewer: Viewer,
-  of: { attemptId: number; outputs: Uint8Array },
-): AsyncGenerator<OutputFile> {
-  const sets = new NamedSetGraph({
-    places: () => listNamedSetBlocks(orm, viewer, of.attemptId),
+function namedSetsOf({ orm, source }: ApiParts, viewer: Viewer, attemptId: number): NamedSetGraph {
+  return new NamedSetGraph({
+    places: () => listNamedSetBlocks(orm, viewer, attemptId),
     blocks: async (places) => {
-      const blocks = await readNamedSetBlocks(orm, viewer, { attemptId: of.attemptId, places });
+      const blocks = await readNamedSetBlocks(orm, viewer, { attemptId, places });
       const nothing = new Uint8Array(0);
       return Promise.all(blocks.map((data) => (data === undefined ? nothing : source.zstd.decompress(data))));
     },
   });
-  return targetOutputs(of.outputs, sets);
 }
 
 async function filesBetween(

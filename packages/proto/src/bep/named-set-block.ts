@@ -2,18 +2,22 @@ import { FieldScanner, type Malformed } from "../wire/field-scanner.ts";
 import { type BepEvent, idField } from "./kind.ts";
 
 /**
- * Named sets of files as they are stored: frames of `flags, id length, id, payload length, payload`, the numbers as
+ * Named sets of files and the outputs of targets as they are stored: frames of `flags, id length, id, payload length, payload`, the numbers as
  * varints, the payload a NamedSetOfFiles as Bazel sent it. A set too large for one block goes on in further frames,
  * which say so by their flag; the payloads of a set's frames, one behind the other, are its message. A frame that does
- * not go on with a set begins it anew: what was said last of an id stands.
+ * not go on with a set begins it anew: what was said last of an id stands. A frame with the outputs of a target says so by
+ * another flag: its id is the sequence number of the target's event, its payload what `copyTargetOutputs` takes of it.
  */
 const goesOn = 1;
+const isOutputs = 2;
 
 /** One frame of a block. */
 export interface NamedSetFrame {
   readonly id: string;
   /** The payload belongs to the set with this id that an earlier frame began. */
   readonly continues: boolean;
+  /** The outputs of the target whose event has this sequence number, and no set. */
+  readonly outputs: boolean;
   /** A view of the block. */
   readonly payload: Uint8Array;
 }
@@ -85,9 +89,10 @@ export function cutBetweenFields(
 export function frameHead(of: {
   readonly id: Uint8Array;
   readonly continues: boolean;
+  readonly outputs: boolean;
   readonly payloadBytes: number;
 }): Uint8Array {
-  const head: number[] = [of.continues ? goesOn : 0];
+  const head: number[] = [(of.continues ? goesOn : 0) | (of.outputs ? isOutputs : 0)];
   pushVarint(head, of.id.length);
   head.push(...of.id);
   pushVarint(head, of.payloadBytes);
@@ -118,9 +123,10 @@ export function* readFrames(block: Uint8Array): Generator<NamedSetFrame> {
     return block.subarray(at - length, at);
   };
   while (at < block.length) {
-    const continues = (varint() & goesOn) !== 0;
+    const flags = varint();
     const id = Buffer.from(take(varint())).toString("utf8");
-    yield { id, continues, payload: take(varint()) };
+    const what = { continues: (flags & goesOn) !== 0, outputs: (flags & isOutputs) !== 0 };
+    yield { id, ...what, payload: take(varint()) };
   }
 }
 

@@ -33,7 +33,7 @@ const fileSetsField = 2;
 const blocksHeldMax = 64;
 
 /**
- * Expands named sets of one attempt on demand. Each set is visited once however many others refer to it, and read when
+ * Expands named sets of one attempt on demand, and finds the outputs of its targets. Each set is visited once however many others refer to it, and read when
  * it is reached; of what was read only the newest blocks are held. So a graph of a million files costs the ids of its
  * sets, and whoever wants the first hundred files reads a block or two.
  */
@@ -65,15 +65,25 @@ export class NamedSetGraph {
     }
   }
 
+  /** What was kept of the outputs of the target whose event has this sequence number; undefined when nothing was. */
+  async outputs(sequence: number): Promise<Uint8Array | undefined> {
+    const pieces = await this.pieces(String(sequence), outputsMark);
+    return pieces.length === 0 ? undefined : Buffer.concat(pieces);
+  }
+
   private async read(id: string): Promise<NamedSet> {
+    return decode(await this.pieces(id, ""));
+  }
+
+  private async pieces(id: string, mark: string): Promise<Uint8Array[]> {
     const pieces: Uint8Array[] = [];
     for (const place of await this.placesOf(id)) {
-      for (const piece of (await this.setsIn(place)).get(id) ?? []) {
+      for (const piece of (await this.setsIn(place)).get(mark + id) ?? []) {
         if (!piece.continues) pieces.length = 0;
         pieces.push(piece.payload);
       }
     }
-    return decode(pieces);
+    return pieces;
   }
 
   private async placesOf(id: string): Promise<readonly BlockPlace[]> {
@@ -101,11 +111,15 @@ interface Piece {
   readonly payload: Uint8Array;
 }
 
+/** Before the numbers of outputs, so that they are not taken for ids of sets. */
+const outputsMark = "outputs ";
+
 function piecesById(block: Uint8Array): ReadonlyMap<string, readonly Piece[]> {
   const sets = new Map<string, Piece[]>();
-  for (const { id, ...piece } of readFrames(block)) {
-    const pieces = sets.get(id);
-    if (pieces === undefined) sets.set(id, [piece]);
+  for (const { id, outputs, ...piece } of readFrames(block)) {
+    const key = outputs ? outputsMark + id : id;
+    const pieces = sets.get(key);
+    if (pieces === undefined) sets.set(key, [piece]);
     else pieces.push(piece);
   }
   return sets;

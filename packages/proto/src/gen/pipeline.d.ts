@@ -463,7 +463,7 @@ export namespace millrace {
             failureMessage?: (string|null);
             abortReason?: (string|null);
             completedAtMs?: (number|null);
-            outputs?: (Uint8Array|null);
+            outputsSequence?: (number|null);
             testTimeoutMs?: (number|null);
             overallSuccess?: (boolean|null);
             overallTestStatus?: (number|null);
@@ -485,7 +485,7 @@ export namespace millrace {
                 failureMessage?: (string|null);
                 abortReason?: (string|null);
                 completedAtMs?: (number|null);
-                outputs?: (Uint8Array|null);
+                outputsSequence?: (number|null);
                 testTimeoutMs?: (number|null);
                 overallSuccess?: (boolean|null);
                 overallTestStatus?: (number|null);

@@ -2139,7 +2139,7 @@ export const millrace = $root.millrace = (() => {
             TargetRow.prototype.failureMessage = null;
             TargetRow.prototype.abortReason = null;
             TargetRow.prototype.completedAtMs = null;
-            TargetRow.prototype.outputs = null;
+            TargetRow.prototype.outputsSequence = null;
             TargetRow.prototype.testTimeoutMs = null;
             TargetRow.prototype.overallSuccess = null;
             TargetRow.prototype.overallTestStatus = null;
@@ -2177,8 +2177,8 @@ export const millrace = $root.millrace = (() => {
             });
 
             // Virtual OneOf for proto3 optional field
-            $Object.defineProperty(TargetRow.prototype, "_outputs", {
-                get: $util.oneOfGetter($oneOfFields = ["outputs"]),
+            $Object.defineProperty(TargetRow.prototype, "_outputsSequence", {
+                get: $util.oneOfGetter($oneOfFields = ["outputsSequence"]),
                 set: $util.oneOfSetter($oneOfFields)
             });
 
@@ -2232,8 +2232,8 @@ export const millrace = $root.millrace = (() => {
                     writer.uint32(74).string(message.abortReason);
                 if (message.completedAtMs != null && $Object.hasOwnProperty.call(message, "completedAtMs"))
                     writer.uint32(80).int64(message.completedAtMs);
-                if (message.outputs != null && $Object.hasOwnProperty.call(message, "outputs"))
-                    writer.uint32(90).bytes(message.outputs);
+                if (message.outputsSequence != null && $Object.hasOwnProperty.call(message, "outputsSequence"))
+                    writer.uint32(88).int64(message.outputsSequence);
                 if (message.testTimeoutMs != null && $Object.hasOwnProperty.call(message, "testTimeoutMs"))
                     writer.uint32(96).int64(message.testTimeoutMs);
                 if (message.overallSuccess != null && $Object.hasOwnProperty.call(message, "overallSuccess"))
@@ -2353,10 +2353,10 @@ export const millrace = $root.millrace = (() => {
                             continue;
                         }
                     case 11: {
-                            if (wireType !== 2)
+                            if (wireType !== 0)
                                 break;
-                            message.outputs = reader.bytes();
-                            message._outputs = "outputs";
+                            message.outputsSequence = reader.int64();
+                            message._outputsSequence = "outputsSequence";
                             continue;
                         }
                     case 12: {

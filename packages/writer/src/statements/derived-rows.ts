@@ -8,21 +8,21 @@ import { arrayLiteral, type ColumnStatement, storableJson } from "./column-state
 export const upsertTargets: ColumnStatement<OfAttempt<ITargetRow>> = {
   text: `
 insert into targets as t (attempt_id, label, aspect, configuration, status, target_kind, test_size, tags,
-  failure_message, abort_reason, completed_at, outputs, test_timeout_ms, overall_success, overall_test_status)
+  failure_message, abort_reason, completed_at, outputs_seq, test_timeout_ms, overall_success, overall_test_status)
 select attempt_id, label, aspect, configuration, status, target_kind, test_size, tags::text[],
-  failure_message, abort_reason, to_timestamp(completed_at_ms / 1000.0), decode(outputs, 'hex'), test_timeout_ms,
+  failure_message, abort_reason, to_timestamp(completed_at_ms / 1000.0), outputs_seq, test_timeout_ms,
   overall_success = 1, overall_test_status
 from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::int[], $6::text[], $7::int[], $8::text[],
-    $9::text[], $10::text[], $11::bigint[], $12::text[], $13::bigint[], $14::int[], $15::int[])
+    $9::text[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[], $14::int[], $15::int[])
   r(attempt_id, label, aspect, configuration, status, target_kind, test_size, tags, failure_message,
-    abort_reason, completed_at_ms, outputs, test_timeout_ms, overall_success, overall_test_status)
+    abort_reason, completed_at_ms, outputs_seq, test_timeout_ms, overall_success, overall_test_status)
 order by attempt_id, label, aspect, configuration
 on conflict (attempt_id, label, aspect, configuration) do update set
   status = greatest(excluded.status, t.status),
   target_kind = coalesce(excluded.target_kind, t.target_kind),
   test_size = coalesce(excluded.test_size, t.test_size),
   tags = coalesce(excluded.tags, t.tags),
-  outputs = coalesce(excluded.outputs, t.outputs),
+  outputs_seq = coalesce(excluded.outputs_seq, t.outputs_seq),
   test_timeout_ms = coalesce(excluded.test_timeout_ms, t.test_timeout_ms),
   overall_success = coalesce(excluded.overall_success, t.overall_success),
   overall_test_status = coalesce(excluded.overall_test_status, t.overall_test_status),
@@ -47,7 +47,7 @@ on conflict (attempt_id, label, aspect, configuration) do update set
     row.failureMessage,
     row.abortReason,
     row.completedAtMs,
-    hexOrNull(row.outputs),
+    row.outputsSequence,
     row.testTimeoutMs,
     typeof row.overallSuccess === "boolean" ? Number(row.overallSuccess) : null,
     row.overallTestStatus,

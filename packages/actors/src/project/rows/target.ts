@@ -58,14 +58,14 @@ export function targetCompleteRows(
     testSize: target.testSize === 0 ? null : target.testSize,
     failureMessage: textOrNull(target.failureMessage),
     completedAtMs: eventTimeMs ?? null,
-    outputs: outputs === undefined || outputs.length === 0 ? null : outputs,
+    outputsSequence: outputs === undefined || outputs.length === 0 ? null : rows.keepOutputs(outputs),
     testTimeoutMs: target.testTimeoutMs ?? null,
   });
   return true;
 }
 
-/** Of a target with more output groups, or files inlined in them, only the raw event has them. */
-const outputsBytesMax = 64 * 1024;
+/** Of a target with more output groups, or files inlined in them, only the raw event has them. At most a block's size. */
+const outputsBytesMax = 60 * 1024;
 
 /** How a target with its tests ended. It says nothing of how it was built: that keeps its status. */
 export function targetSummaryRows(event: BepEvent, rows: RowsBuilder): boolean {
