@@ -167,3 +167,48 @@ type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 function definedOf<T extends object>(filter: T): Defined<T> {
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as Defined<T>;
 }
+
+/** Options, metadata, configurations and what belongs to no target. */
+export function detailsQuery(name: AttemptRef) {
+  const { attempt, ...path } = name;
+  return queryOptions({
+    queryKey: ["details", path.project, path.invocationId, attempt] as const,
+    queryFn: ({ signal }) =>
+      dataOf(
+        client.GET("/projects/{project}/invocations/{invocationId}/details", {
+          params: { path, query: { attempt } },
+          signal,
+        }),
+      ),
+  });
+}
+
+/** What Bazel counted and timed; null until the build's end. */
+export function metricsQuery(name: AttemptRef) {
+  const { attempt, ...path } = name;
+  return queryOptions({
+    queryKey: ["metrics", path.project, path.invocationId, attempt] as const,
+    queryFn: ({ signal }) =>
+      dataOf(
+        client.GET("/projects/{project}/invocations/{invocationId}/metrics", {
+          params: { path, query: { attempt } },
+          signal,
+        }),
+      ),
+  });
+}
+
+/** The first failed actions, and how many actions of each kind Bazel told of. */
+export function actionsQuery(name: AttemptRef) {
+  const { attempt, ...path } = name;
+  return queryOptions({
+    queryKey: ["actions", path.project, path.invocationId, attempt] as const,
+    queryFn: ({ signal }) =>
+      dataOf(
+        client.GET("/projects/{project}/invocations/{invocationId}/actions", {
+          params: { path, query: { attempt, limit: 100 } },
+          signal,
+        }),
+      ),
+  });
+}

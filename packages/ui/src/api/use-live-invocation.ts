@@ -34,6 +34,7 @@ export function useLiveInvocation(
     const state = event.data as LiveState;
     updateInvocation(queries, name, state);
     const attempt = state.build.attempt;
+    if (state.build.status !== "running") invalidateSaid(queries, { ...name, attempt });
     const isShown = state.changedAttempt === 0 || state.changedAttempt === shown;
     if (!isShown || shown === undefined) return;
     if (state.allChanged) {
@@ -81,6 +82,13 @@ function rowKeys(name: AttemptRef): unknown[][] {
 
 function invalidateRows(queries: QueryClient, name: AttemptRef): void {
   for (const queryKey of rowKeys(name)) void queries.invalidateQueries({ queryKey });
+}
+
+/** What Bazel says of the build as a whole comes at its beginning and its end. */
+function invalidateSaid(queries: QueryClient, { project, invocationId, attempt }: AttemptRef): void {
+  for (const what of ["details", "metrics", "actions"]) {
+    void queries.invalidateQueries({ queryKey: [what, project, invocationId, attempt] });
+  }
 }
 
 async function mergeLabels(queries: QueryClient, name: AttemptRef, labels: string[]): Promise<void> {

@@ -1,14 +1,15 @@
 import { type Invocation, invocationPath } from "@millrace/client/client";
 import { logDownloadPath } from "@millrace/client/log";
-import type { ReactNode } from "react";
 import { bytesText, countText } from "../format/amounts.ts";
 import { commandText, exitText } from "../status/sentence.ts";
 import { buildLooks } from "../status/status.ts";
 import buttonStyles from "../widgets/button.module.css";
-import { CopyButton } from "../widgets/copy-button.tsx";
 import { DownloadIcon } from "../widgets/icons.tsx";
 import { ExactTime } from "../widgets/times.tsx";
+import { Copied, Row, Section } from "./detail-section.tsx";
 import styles from "./details-tab.module.css";
+import { MetricsSections } from "./metrics-sections.tsx";
+import { SaidSections } from "./said-sections.tsx";
 import { useShownInvocation } from "./use-shown-invocation.ts";
 
 /** Everything that is known of an attempt, in words. */
@@ -51,6 +52,8 @@ export function DetailsTab() {
           </Row>
           <Row label="Stream ended">{build.endedAt === null ? null : <ExactTime time={build.endedAt} />}</Row>
         </Section>
+        <MetricsSections build={build} />
+        <SaidSections build={build} />
         <StreamSection build={build} />
         <DownloadSection build={build} />
       </div>
@@ -100,34 +103,5 @@ function DownloadSection({ build }: { build: Invocation }) {
         )}
       </div>
     </section>
-  );
-}
-
-function Section(props: { title: string; children: ReactNode }) {
-  return (
-    <section className={styles.section}>
-      <h2 className={styles.title}>{props.title}</h2>
-      <dl className={styles.rows}>{props.children}</dl>
-    </section>
-  );
-}
-
-function Row(props: { label: string; children: ReactNode }) {
-  const { children } = props;
-  if (children === null || children === "" || children === undefined) return null;
-  return (
-    <div className={styles.row}>
-      <dt>{props.label}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
-
-function Copied(props: { text: string }) {
-  return (
-    <span className={styles.copied}>
-      <code>{props.text}</code>
-      <CopyButton text={props.text} label="Copy" isBare />
-    </span>
   );
 }
