@@ -246,6 +246,15 @@ test("a client that still sends a finished stream again is not told OK before al
   }
 });
 
+test("a client that half-closes behind events that a drain turned away is not told OK", () => {
+  const driver = new Driver(1).send(1, 2);
+  driver.tell((actor) => actor.drain());
+  driver.send(3, 4, { lastIs: lastEvent }).tell((actor) => actor.halfClose());
+  driver.commit(1, 2, { attemptId: 7 });
+  expect(driver.acked).toBe(2);
+  expect(driver.ends).toMatchObject([{ status: endStatus.unavailable }]);
+});
+
 test("drain commits what is in hand, acks it and then sends the client away", () => {
   const driver = new Driver(1).send(1, 1).commit(1, 1, { attemptId: 7 }).send(2, 3);
   driver.tell((actor) => actor.drain());

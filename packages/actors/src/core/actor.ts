@@ -35,6 +35,8 @@ export class Actor {
   private phase: Phase = "opening";
   private client: Client = "sending";
   private draining = false;
+  /** Events came that were not taken: the client has to send them again. */
+  private hasTurnedAway = false;
   private position: StreamPosition;
   private readonly pending: PendingEvents;
   private readonly maker: BatchMaker;
@@ -67,7 +69,10 @@ export class Actor {
   /** The next event of the connection; `bytes` must stay unchanged until it is committed. */
   event(sequence: number, bytes: Uint8Array): void {
     const cost = bytes.length + eventOverheadBytes;
-    if (this.client !== "sending" || this.draining) return this.ignore(cost);
+    if (this.client !== "sending" || this.draining) {
+      this.hasTurnedAway = true;
+      return this.ignore(cost);
+    }
     const arrival = classifyArrival(this.position, sequence);
     switch (arrival.kind) {
       case "gap":
@@ -254,7 +259,8 @@ export class Actor {
     if (this.phase === "removed") return;
     if (this.phase !== "finished" && !this.maker.isIdle) return;
     if (this.client === "half-closed" && this.position.acked === this.position.seen) {
-      this.end(endStatus.ok, "");
+      if (this.hasTurnedAway) this.end(endStatus.unavailable, "the server is restarting");
+      else this.end(endStatus.ok, "");
     } else if (this.draining && this.client === "sending" && this.maker.hasSent) {
       this.end(endStatus.unavailable, "the server is restarting");
     }
